@@ -133,7 +133,7 @@ impl Knowledge {
             "a stored document is missing or corrupt; restoring it"
         );
         let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
-        let requested = self.db.write(move |tx| {
+        let requested = self.db.write(self.options.about(), move |tx| {
             documents::forget_content(tx, &name, &path)?;
             documents::request_sync(tx, &name)
         });

@@ -171,7 +171,8 @@ impl Knowledge {
 
     async fn sweep(&self) {
         let name = self.options.name.to_string();
-        let swept = self.db.write(move |tx| {
+        let about = self.options.about();
+        let swept = self.db.write(&about, move |tx| {
             let now = Self::now();
             kv::sweep(tx, now)?;
             lyceum_store::events::trim(tx, &name, now.checked_sub(EVENT_RETENTION).unwrap_or(Timestamp::MIN))
@@ -208,7 +209,8 @@ impl Knowledge {
 
     async fn refresh_on_leader(&self) -> Result<Report, Error> {
         let name = self.options.name.to_string();
-        let requested = self.db.write(move |tx| {
+        let about = self.options.about();
+        let requested = self.db.write(&about, move |tx| {
             documents::request_sync(tx, &name)?;
             documents::source(tx, &name)
         });
@@ -245,7 +247,7 @@ impl Knowledge {
     ) -> Result<Report, SyncError> {
         let on_progress: OnProgress = Arc::new(on_progress);
         let report = self.sync(&on_progress).await?;
-        self.db.write(|tx| jobs::retry_all(tx, QUEUE, Self::now())).await?;
+        self.db.write(self.options.about(), |tx| jobs::retry_all(tx, QUEUE, Self::now())).await?;
         self.upload(&on_progress).await?;
         Ok(report)
     }

@@ -59,6 +59,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// What writes to the database are about: those about one source run one after the other.
+    pub(crate) fn about(&self) -> String {
+        format!("source:{}", self.name)
+    }
+
     /// What to load from the database.
     pub(crate) fn catalog_key(&self) -> CatalogKey {
         CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
@@ -98,6 +103,8 @@ pub struct Knowledge {
     pub(crate) options: Options,
     pub(crate) db: Db,
     state: watch::Sender<State>,
+    /// One update of the catalog at a time.
+    updating: Semaphore,
     /// One sync at a time.
     pub(crate) syncing: Semaphore,
     /// Held while this process is the leader of the data folder.
@@ -146,7 +153,7 @@ impl Knowledge {
         options.rules = format!("{READER_VERSION}\n{}", options.rules);
         let file = options.folder.join("lyceum.db");
         let load = |db: Db| {
-            let snapshot = db.read_here(|tx| CatalogSnapshot::load(tx, &options.catalog_key()))?;
+            let snapshot = db.read_blocking(|tx| CatalogSnapshot::load(tx, &options.catalog_key()))?;
             Ok((db, snapshot))
         };
         let mut leader = None;
@@ -163,6 +170,7 @@ impl Knowledge {
             options,
             db,
             state: watch::Sender::new(State { snapshot: Arc::new(snapshot), error: None }),
+            updating: Semaphore::new(1),
             syncing: Semaphore::new(1),
             leader: Mutex::new(leader),
             sync_requested: Notify::new(),
@@ -233,17 +241,12 @@ impl Knowledge {
 
     /// Updates the catalog from the event log; returns whether it changed.
     pub(crate) async fn update_catalog(&self) -> Result<bool, DbError> {
+        let Ok(_permit) = self.updating.acquire().await else { return Ok(false) };
         let before = self.snapshot();
         let key = self.options.catalog_key();
         let next = self.db.read(move |tx| before.next(tx, &key)).await?;
         let Some(next) = next else { return Ok(false) };
-        self.state.send_modify(|state| {
-            // Two concurrent updates: the later one wins.
-            let is_later = (next.seq, next.synced_at) >= (state.snapshot.seq, state.snapshot.synced_at);
-            if is_later || next.version.is_none() {
-                state.snapshot = Arc::new(next);
-            }
-        });
+        self.state.send_modify(|state| state.snapshot = Arc::new(next));
         Ok(true)
     }
 

@@ -62,8 +62,9 @@ impl Knowledge {
     /// Processes the upload queue, until stopped.
     pub(crate) async fn keep_uploading(&self, stop: &CancellationToken) {
         let quiet: OnProgress = std::sync::Arc::new(|_| ());
+        let about = self.options.about();
         // Claims of the previous leader are stale, and failed jobs may work now.
-        let mut revived = self.db.write(|tx| jobs::retry_all(tx, QUEUE, Self::now())).await;
+        let mut revived = self.db.write(&about, |tx| jobs::retry_all(tx, QUEUE, Self::now())).await;
         while !stop.is_cancelled() {
             let uploaded = match revived {
                 Ok(()) => self.upload(&quiet).await,
@@ -72,7 +73,7 @@ impl Knowledge {
             // Stale claims of a failed round would block the next.
             revived = match &uploaded {
                 Ok(_) => Ok(()),
-                Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
+                Err(_) => self.db.write(&about, |tx| jobs::release_all(tx, QUEUE)).await,
             };
             let wait = match uploaded {
                 Ok(next) => next.map_or(POLL_INTERVAL, time_until).min(POLL_INTERVAL),
@@ -96,8 +97,9 @@ impl Knowledge {
 
     /// Processes all due jobs; returns when the next one is due.
     pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
+        let about = self.options.about();
         loop {
-            let claimed = self.db.write(|tx| {
+            let claimed = self.db.write(&about, |tx| {
                 jobs::claim(tx, QUEUE, Self::now(), OBJECT_TIMEOUT.saturating_mul(2), BATCH_JOBS)
             });
             let claimed = claimed.await?;
@@ -108,13 +110,13 @@ impl Knowledge {
             let span = tracing::error_span!("upload", objects = claimed.len());
             let done = self.upload_batch(claimed).instrument(span).await?;
             failpoint::reached(Step::Uploaded);
-            let left = self.db.write(move |tx| {
-                for (job, result) in done {
+            let left = self.db.write(&about, move |tx| {
+                for (job, result) in &done {
                     match result {
-                        Ok(()) => jobs::complete(tx, QUEUE, &job)?,
+                        Ok(()) => jobs::complete(tx, QUEUE, job)?,
                         Err(failed) => {
                             let retry_at = failed.retry_at(job.attempts, Self::now());
-                            jobs::fail(tx, QUEUE, &job, &failed.why, retry_at)?;
+                            jobs::fail(tx, QUEUE, job, &failed.why, retry_at)?;
                         }
                     }
                 }
@@ -128,7 +130,7 @@ impl Knowledge {
     /// jobs.
     async fn sweep_bodies(&self) -> Result<(), DbError> {
         let Ok(_permit) = self.syncing.try_acquire() else { return Ok(()) };
-        self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await.map(drop)
+        self.db.write(self.options.about(), |tx| documents::sweep_bodies(tx, QUEUE)).await.map(drop)
     }
 
     /// Processes claimed jobs, as many at a time as fit into memory.
@@ -138,22 +140,22 @@ impl Knowledge {
         while !left.is_empty() {
             // On the writer thread, although it only reads: one thread reuses its memory, while thirty reader threads
             // would each allocate their own.
-            let read = self.db.write(move |tx| {
-                let (mut group, mut bytes) = (Vec::new(), 0);
-                let mut jobs = left.into_iter();
-                for job in jobs.by_ref() {
-                    let body = if job.payload.is_empty() { None } else { documents::body(tx, &job.payload)? };
+            let hashes: Vec<String> = left.iter().map(|job| job.payload.clone()).collect();
+            let read = self.db.write(self.options.about(), move |tx| {
+                let (mut bodies, mut bytes) = (Vec::new(), 0);
+                for hash in &hashes {
+                    let body = if hash.is_empty() { None } else { documents::body(tx, hash)? };
                     bytes += body.as_ref().map_or(0, Vec::len);
-                    group.push((job, body));
+                    bodies.push(body);
                     if bytes > BATCH_BYTES {
                         break;
                     }
                 }
-                Ok((group, jobs.collect::<Vec<Job>>()))
+                Ok(bodies)
             });
-            let (group, rest) = read.await?;
+            let bodies = read.await?;
+            let group = left.drain(..bodies.len()).zip(bodies).collect();
             done.extend(self.upload_group(group).await);
-            left = rest;
         }
         for (job, failed) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
             tracing::warn!(

@@ -15,7 +15,9 @@ use futures::future::BoxFuture;
 use lyceum_models::embedder::{EmbedError, Embedder, Identity};
 use lyceum_net::Backoff;
 use lyceum_store::{
-    DbError, events, pages,
+    DbError,
+    events::{self, Position},
+    pages,
     vectors::{self, ModelRow, ModelState},
 };
 use tokio_util::sync::CancellationToken;
@@ -25,7 +27,7 @@ use crate::{
     failure::Failure,
     memory::ActiveModel,
     page::Facts,
-    search::{OpenIndex, Search, passage},
+    search::{ABOUT, OpenIndex, Search, passage},
 };
 
 use embedding::embed_batch;
@@ -160,7 +162,7 @@ impl Search {
             vectors::retry_rejected(tx, row.id)?;
             Ok(row)
         };
-        opened.db.write(register_model).await
+        opened.db.write(ABOUT, register_model).await
     }
 
     /// Selects the model that serves queries until the target model has all vectors: another complete model, else the
@@ -250,7 +252,7 @@ impl Search {
         // If the model failed midway, the rest of the batch is found again by the next scan.
         let processed = stored.len();
         let chunks: i64 = batch.iter().take(processed).map(|pending| pending.count).sum();
-        opened.db.write(move |tx| vectors::put(tx, model, &stored)).await?;
+        opened.db.write(ABOUT, move |tx| vectors::put(tx, model, &stored)).await?;
         self.unembedded.fetch_sub(chunks, Ordering::Relaxed);
         let opened = opened.clone();
         let followed = tokio::task::spawn_blocking(move || opened.follow()).await;
@@ -273,7 +275,7 @@ impl Search {
             if empty {
                 return Ok(());
             }
-            opened.db.write(move |tx| vectors::activate(tx, model)).await?;
+            opened.db.write(ABOUT, move |tx| vectors::activate(tx, model)).await?;
         }
         if opened.active().is_none_or(|active| active.model != model) {
             use_model(opened, model, embedder).await?;
@@ -286,8 +288,8 @@ impl Search {
         let model = self.target_model.load(Ordering::Relaxed);
         let mut counted_at = self.unembedded_at.lock().unwrap_or_else(PoisonError::into_inner);
         let last = *counted_at;
-        let counted = opened.db.read_here(|tx| {
-            let at = (model, events::last(tx)?, vectors::last(tx)?);
+        let counted = opened.db.read_blocking(|tx| {
+            let at = (model, events::last(tx, pages::STREAM)?, vectors::last(tx)?);
             let is_new = model > 0 && last != Some(at);
             is_new.then(|| Ok((at, vectors::count_pending(tx, model)?))).transpose()
         })?;
@@ -300,7 +302,7 @@ impl Search {
 
     /// Notices that another process has switched models. Blocks.
     pub(crate) fn follow_model(&self, opened: &OpenIndex) -> Result<(), DbError> {
-        let active = opened.db.read_here(vectors::active)?;
+        let active = opened.db.read_blocking(vectors::active)?;
         let used = opened.active().map(|active| active.model);
         // The current vectors serve queries until this process has loaded the other model.
         if active.is_some() && active != used && !self.is_leader() {
@@ -315,7 +317,7 @@ impl Search {
 struct Queue {
     pending: Vec<PendingText>,
     /// The last event at which no chunk was pending: no need to scan until there is a newer one.
-    drained_at: Option<i64>,
+    drained_at: Option<Position>,
 }
 
 /// A text to embed, for one chunk or for several with the same content.
@@ -336,7 +338,7 @@ struct PendingChunks {
 /// Deletes orphaned vectors, at most once per [`SWEEP_INTERVAL`].
 async fn sweep(opened: &OpenIndex, last_sweep: &mut Option<Instant>) -> Result<(), DbError> {
     if last_sweep.is_none_or(|before| before.elapsed() > SWEEP_INTERVAL) {
-        opened.db.write(vectors::sweep).await?;
+        opened.db.write(ABOUT, vectors::sweep).await?;
         *last_sweep = Some(Instant::now());
     }
     Ok(())
@@ -346,7 +348,7 @@ async fn sweep(opened: &OpenIndex, last_sweep: &mut Option<Instant>) -> Result<(
 async fn use_model(opened: &Arc<OpenIndex>, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
     let opened = opened.clone();
     let active = ActiveModel { model, embedder: embedder.clone() };
-    let used = tokio::task::spawn_blocking(move || opened.use_model(active));
+    let used = tokio::task::spawn_blocking(move || opened.use_model(&active));
     used.await.unwrap_or(Err(DbError::Closed))
 }
 
@@ -354,9 +356,9 @@ async fn use_model(opened: &Arc<OpenIndex>, model: i64, embedder: &Arc<dyn Embed
 fn pending_chunks(
     tx: &lyceum_store::Tx<'_>,
     model: i64,
-    drained_at: Option<i64>,
+    drained_at: Option<Position>,
 ) -> Result<Option<PendingChunks>, DbError> {
-    let last = events::last(tx)?;
+    let last = events::last(tx, pages::STREAM)?;
     if drained_at == Some(last) {
         return Ok(None);
     }
@@ -373,9 +375,12 @@ fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<PendingText>, Db
     let pending = vectors::pending(tx, model, SCAN_CHUNKS)?;
     let chunks: Vec<i64> = pending.iter().map(|one| one.chunk).collect();
     let texts = vectors::texts(tx, &chunks)?;
+    let page_ids: Vec<i64> = texts.iter().map(|(_, page, ..)| *page).collect();
     let mut all = Vec::with_capacity(texts.len());
-    for (one, (_, page, heading, text)) in pending.into_iter().zip(texts) {
-        let Some(stored) = pages::page(tx, page)? else { continue };
+    for ((one, (_, _, heading, text)), stored) in
+        pending.into_iter().zip(texts).zip(pages::pages(tx, &page_ids)?)
+    {
+        let Some(stored) = stored else { continue };
         let facts: Facts =
             serde_json::from_str(&stored.facts).map_err(|error| DbError::Content(error.to_string()))?;
         all.push(PendingText { hash: one.hash, text: passage(&facts, &heading, &text), count: one.count });

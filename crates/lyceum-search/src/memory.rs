@@ -10,7 +10,9 @@ use std::{
 
 use lyceum_models::embedder::Embedder;
 use lyceum_store::{
-    DbError, Tx, events, pages,
+    DbError, Tx,
+    events::{self, Position, Since},
+    pages,
     vectors::{self, ChunkVector},
 };
 
@@ -50,7 +52,7 @@ pub(crate) struct ModelVectors {
 /// How far a cache has followed the database.
 #[derive(Debug)]
 pub(crate) struct MemoryPosition {
-    seq: i64,
+    position: Position,
     model: Option<(ActiveModel, i64)>,
 }
 
@@ -69,7 +71,7 @@ type PageMetadata = (String, Arc<Facts>);
 /// Changed pages, `None` if deleted, and new vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
-    seq: i64,
+    position: Position,
     touched: Vec<(i64, Option<PageMetadata>)>,
     vectors: Vec<ChunkVector>,
     vectors_seq: i64,
@@ -82,8 +84,8 @@ pub(crate) struct Memory {
     slots: HashMap<i64, u32>,
     names: HashSet<Arc<str>>,
     vectors: Option<ModelVectors>,
-    /// Sequence number of the last event included.
-    pub seq: i64,
+    /// The last event included.
+    pub position: Position,
 }
 
 /// The pages that pass a filter.
@@ -110,7 +112,7 @@ impl AllowedPages {
 impl Memory {
     /// Loads all pages and the vectors of a model.
     pub(crate) fn load(tx: &Tx<'_>, active: Option<ActiveModel>) -> Result<Self, DbError> {
-        let mut memory = Self { seq: events::last(tx)?, ..Self::default() };
+        let mut memory = Self { position: events::last(tx, pages::STREAM)?, ..Self::default() };
         for stored in pages::all(tx)? {
             memory.put(stored.id, &stored.source, facts(&stored)?);
         }
@@ -123,12 +125,12 @@ impl Memory {
     /// How far the cache has followed the database.
     pub(crate) fn position(&self) -> MemoryPosition {
         let model = self.vectors.as_ref().map(|vectors| (vectors.active.clone(), vectors.seq));
-        MemoryPosition { seq: self.seq, model }
+        MemoryPosition { position: self.position, model }
     }
 
     /// Applies an update. Returns the replaced cache after a reload, so that the caller can drop it outside the lock.
     pub(crate) fn apply(&mut self, update: MemoryUpdate) -> Option<Self> {
-        let Changes { seq, touched, vectors: new_vectors, vectors_seq } = match update {
+        let Changes { position, touched, vectors: new_vectors, vectors_seq } = match update {
             MemoryUpdate::Incremental(changes) => changes,
             MemoryUpdate::Full(memory) => return Some(std::mem::replace(self, *memory)),
         };
@@ -148,7 +150,7 @@ impl Memory {
             }
             vectors.seq = vectors.seq.max(vectors_seq);
         }
-        self.seq = seq;
+        self.position = position;
         None
     }
 
@@ -279,17 +281,18 @@ impl ModelVectors {
 impl MemoryPosition {
     /// Reads the changes since this position from one database snapshot. Takes no lock.
     pub(crate) fn read_update(&self, tx: &Tx<'_>) -> Result<Option<MemoryUpdate>, DbError> {
-        let seq = events::last(tx)?;
         let vectors_seq = vectors::last(tx)?;
         let is_known = self.model.as_ref().is_none_or(|(_, known)| *known == vectors_seq);
-        if seq == self.seq && is_known {
-            return Ok(None);
-        }
-        let events = events::after(tx, pages::STREAM, self.seq, MAX_INCREMENTAL_EVENTS)?;
-        if i64::try_from(events.len()).ok() != Some(seq - self.seq) {
-            let active = self.model.as_ref().map(|(active, _)| active.clone());
-            return Ok(Some(MemoryUpdate::Full(Box::new(Memory::load(tx, active)?))));
-        }
+        let events = match events::since(tx, pages::STREAM, self.position, MAX_INCREMENTAL_EVENTS)? {
+            Since::Nothing if is_known => return Ok(None),
+            Since::Nothing => Vec::new(),
+            Since::Events(events) => events,
+            Since::Unknown => {
+                let active = self.model.as_ref().map(|(active, _)| active.clone());
+                return Ok(Some(MemoryUpdate::Full(Box::new(Memory::load(tx, active)?))));
+            }
+        };
+        let position = events.last().map_or(self.position, |event| event.position);
         let ids: BTreeSet<i64> = events.iter().filter_map(|event| event.key.parse().ok()).collect();
         let mut new_vectors = Vec::new();
         if let Some((active, known)) = &self.model {
@@ -297,19 +300,19 @@ impl MemoryPosition {
             // Changed pages are loaded with all their vectors below.
             new_vectors.retain(|one| !ids.contains(&one.page));
         }
+        let ids: Vec<i64> = ids.into_iter().collect();
+        if let Some((active, _)) = &self.model {
+            new_vectors.extend(vectors::of_pages(tx, active.model, &ids)?);
+        }
         let mut touched = Vec::with_capacity(ids.len());
-        for id in ids {
-            let stored = pages::page(tx, id)?;
-            if let (Some(_), Some((active, _))) = (&stored, &self.model) {
-                new_vectors.extend(vectors::of_page(tx, active.model, id)?);
-            }
+        for (id, stored) in ids.iter().zip(pages::pages(tx, &ids)?) {
             let page = match stored {
                 Some(stored) => Some((facts(&stored)?, stored.source)),
                 None => None,
             };
-            touched.push((id, page.map(|(facts, source)| (source, facts))));
+            touched.push((*id, page.map(|(facts, source)| (source, facts))));
         }
-        Ok(Some(MemoryUpdate::Incremental(Changes { seq, touched, vectors: new_vectors, vectors_seq })))
+        Ok(Some(MemoryUpdate::Incremental(Changes { position, touched, vectors: new_vectors, vectors_seq })))
     }
 }
 

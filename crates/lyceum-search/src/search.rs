@@ -18,7 +18,7 @@ use std::{
 };
 
 use lyceum_net::CircuitBreaker;
-use lyceum_store::{Db, DbError, Leader};
+use lyceum_store::{Db, DbError, Leader, events::Position};
 use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -44,6 +44,9 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Capacity of the query embedding cache.
 const QUERY_CACHE_CAPACITY: usize = 2_000;
+
+/// What writes to the index are about: they run one after the other.
+pub(crate) const ABOUT: &str = "search";
 
 /// Options of a search index.
 pub struct Options {
@@ -85,7 +88,7 @@ pub struct Search {
     /// Number of chunks without a vector of the configured model.
     pub(crate) unembedded: AtomicI64,
     /// Model, event and vector at which they were last counted.
-    pub(crate) unembedded_at: Mutex<Option<(i64, i64, i64)>>,
+    pub(crate) unembedded_at: Mutex<Option<(i64, Position, i64)>>,
     /// Id of the configured model; 0 before it is known.
     pub(crate) target_model: AtomicI64,
     /// Cache of query embeddings, by model and text.
@@ -221,7 +224,7 @@ impl OpenIndex {
     pub(crate) fn follow(&self) -> Result<(), DbError> {
         let _turn = self.memory_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let position = self.memory().position();
-        if let Some(update) = self.db.read_here(|tx| position.read_update(tx))? {
+        if let Some(update) = self.db.read_blocking(|tx| position.read_update(tx))? {
             let old = self.memory_mut().apply(update);
             drop(old);
         }
@@ -229,9 +232,9 @@ impl OpenIndex {
     }
 
     /// Switches queries to a model. Blocks the caller, not queries.
-    pub(crate) fn use_model(&self, active: ActiveModel) -> Result<(), DbError> {
+    pub(crate) fn use_model(&self, active: &ActiveModel) -> Result<(), DbError> {
         let _turn = self.memory_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let vectors = self.db.read_here(|tx| self.memory().load_vectors(tx, active))?;
+        let vectors = self.db.read_blocking(|tx| self.memory().load_vectors(tx, active.clone()))?;
         let old = self.memory_mut().use_vectors(vectors);
         drop(old);
         Ok(())

@@ -2,18 +2,30 @@
 
 use lyceum_model::ErrorCode;
 
+/// What the driver of the database reported, for the log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct DriverError(String);
+
+impl DriverError {
+    pub(crate) fn new(error: &dyn std::error::Error) -> Self {
+        let causes = std::iter::successors(error.source(), |error| error.source());
+        Self(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
+    }
+}
+
 /// Why a database operation failed. The messages are for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     /// The disk is full.
     #[error("the disk is full; make room for the data folder, and work continues")]
-    Full(#[source] rusqlite::Error),
+    Full(#[source] DriverError),
     /// Another process holds the lock for longer than the timeout.
     #[error("another process is writing to the data folder; try again in a moment")]
-    Busy(#[source] rusqlite::Error),
+    Busy(#[source] DriverError),
     /// The file is corrupt.
     #[error("the database in the data folder is corrupt; restart, and it is rebuilt from the sources")]
-    Corrupt(#[source] rusqlite::Error),
+    Corrupt(#[source] DriverError),
     /// The file was found corrupt during earlier use.
     #[error(
         "the database in the data folder was found corrupt while in use; restart, and it is rebuilt from the sources"
@@ -29,9 +41,9 @@ pub enum DbError {
         /// Newest schema version this build supports.
         known: i64,
     },
-    /// Any other SQLite error.
+    /// Any other error of the database.
     #[error("the database in the data folder failed")]
-    Sql(#[source] rusqlite::Error),
+    Sql(#[source] DriverError),
     /// The folder can't be created or opened.
     #[error("the data folder can't be used: {}", .0.kind())]
     Folder(#[source] std::io::Error),
@@ -54,21 +66,6 @@ impl DbError {
             | Self::Sql(_)
             | Self::Folder(_)
             | Self::Content(_) => ErrorCode::InternalError,
-        }
-    }
-}
-
-impl From<rusqlite::Error> for DbError {
-    fn from(error: rusqlite::Error) -> Self {
-        use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase};
-        let extended = error.sqlite_error().map(|failure| failure.extended_code);
-        match error.sqlite_error_code() {
-            Some(DiskFull) => Self::Full(error),
-            // The shared-memory file of WAL mode could not grow.
-            _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::Full(error),
-            Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
-            Some(DatabaseCorrupt | NotADatabase) => Self::Corrupt(error),
-            _ => Self::Sql(error),
         }
     }
 }

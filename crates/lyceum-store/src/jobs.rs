@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use lyceum_net::Backoff;
 
-use crate::{DbError, Row, Tx, sql};
+use crate::{DbError, Row, Tx, sql::dialect};
 
 /// A claimed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,14 +61,22 @@ const MAX_RETRY_DELAY: Duration = Duration::from_hours(24);
 /// Due time of jobs that are not retried.
 const NEVER: i64 = i64::MAX;
 
-/// Enqueues a job. An existing job of the same key is replaced and starts over.
-pub fn enqueue(tx: &Tx<'_>, queue: &str, key: &str, payload: &str, now: Timestamp) -> Result<(), DbError> {
-    tx.execute(
+/// Enqueues jobs, given as key and payload. An existing job of the same key is replaced and starts over.
+pub fn enqueue<'a>(
+    tx: &Tx<'_>,
+    queue: &str,
+    jobs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let due = now.as_millisecond();
+    let params =
+        jobs.into_iter().map(|(key, payload)| [queue.into(), key.into(), payload.into(), due.into()]);
+    tx.many(
         "INSERT INTO jobs (queue, key, payload, version, attempts, due, leased_until)
          VALUES ($1, $2, $3, 1, 0, $4, 0)
          ON CONFLICT (queue, key) DO UPDATE SET payload = excluded.payload, version = jobs.version + 1,
              attempts = 0, due = excluded.due, error = NULL",
-        [queue.into(), key.into(), payload.into(), now.as_millisecond().into()],
+        params,
     )?;
     Ok(())
 }
@@ -82,19 +90,21 @@ pub fn claim(
     max: usize,
 ) -> Result<Vec<Job>, DbError> {
     let until = now.checked_add(lease).unwrap_or(Timestamp::MAX).as_millisecond();
-    let skip_locked = sql::SKIP_LOCKED;
+    let skip_locked = dialect::SKIP_LOCKED;
     tx.rows(
         &format!(
-            "UPDATE jobs SET attempts = attempts + 1, leased_until = $1 WHERE queue = $2 AND key IN
-                 (SELECT key FROM jobs WHERE queue = $2 AND due <= $3 AND leased_until <= $3
-                  ORDER BY due, key LIMIT $4 {skip_locked})
+            "WITH claimable AS MATERIALIZED
+                 (SELECT key FROM jobs WHERE queue = $1 AND due <= $2 AND leased_until <= $2
+                  ORDER BY due, key LIMIT $3 {skip_locked})
+             UPDATE jobs SET attempts = attempts + 1, leased_until = $4
+             WHERE queue = $1 AND key IN (SELECT key FROM claimable)
              RETURNING key, payload, version, attempts"
         ),
         [
-            until.into(),
             queue.into(),
             now.as_millisecond().into(),
             i64::try_from(max).unwrap_or(i64::MAX).into(),
+            until.into(),
         ],
         |row| {
             Ok(Job {

@@ -21,7 +21,7 @@ mod sql;
 pub mod vectors;
 
 pub use db::Db;
-pub use error::DbError;
+pub use error::{DbError, DriverError};
 pub use leader::Leader;
 pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects, S3Settings};
 pub use sql::{Param, Row, Tx};

@@ -1,8 +1,6 @@
 //! Schema migrations. A released migration never changes; a schema change is a new one.
 
-use rusqlite::Connection;
-
-use crate::{DbError, sql};
+use crate::{DbError, Tx, sql::dialect};
 
 /// The migrations; the number of a migration is its position, starting at 1.
 const MIGRATIONS: &[&str] = &[
@@ -157,29 +155,47 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_at ON audit (at);
 ",
+    // Events are numbered per stream, and positions in a stream carry a mark.
+    "
+ALTER TABLE counters ADD COLUMN mark {integer} NOT NULL DEFAULT 0;
+INSERT INTO counters (name, value)
+    SELECT 'events:' || streams.stream, counters.value FROM counters,
+        (SELECT stream FROM events UNION SELECT stream FROM consumers UNION SELECT name FROM sources
+         UNION SELECT 'pages') AS streams
+    WHERE counters.name = 'events';
+DELETE FROM counters WHERE name = 'events';
+CREATE TABLE stream_events (
+    stream TEXT NOT NULL,
+    seq {integer} NOT NULL,
+    mark {integer} NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at {integer} NOT NULL,
+    PRIMARY KEY (stream, seq)
+);
+INSERT INTO stream_events (stream, seq, mark, kind, key, at) SELECT stream, seq, 0, kind, key, at FROM events;
+DROP TABLE events;
+ALTER TABLE stream_events RENAME TO events;
+",
 ];
 
 /// Migrates a database to the newest schema. Processes that start at the same time wait for each other.
-pub(crate) fn run(connection: &Connection) -> Result<(), DbError> {
-    connection.execute_batch(sql::BEGIN_WRITE)?;
-    let ran = run_in_transaction(connection);
-    connection.execute_batch(if ran.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    ran
+pub(crate) fn run(tx: &Tx<'_>) -> Result<(), DbError> {
+    run_up_to(tx, MIGRATIONS.len())
 }
 
-fn run_in_transaction(connection: &Connection) -> Result<(), DbError> {
-    connection.execute_batch("CREATE TABLE IF NOT EXISTS schema_steps (step INTEGER NOT NULL)")?;
-    let found: i64 =
-        connection.query_row("SELECT coalesce(max(step), 0) FROM schema_steps", [], |row| row.get(0))?;
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+/// Migrates a database to the schema of the first `steps` migrations.
+pub(crate) fn run_up_to(tx: &Tx<'_>, steps: usize) -> Result<(), DbError> {
+    let create = "CREATE TABLE IF NOT EXISTS schema_steps (step {integer} NOT NULL)";
+    tx.batch(&dialect::typed(create))?;
+    let found = tx.row("SELECT coalesce(max(step), 0) FROM schema_steps", [], |row| row.integer(0))?;
+    let (found, known) = (found.unwrap_or_default(), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
     if found > known {
         return Err(DbError::TooNew { found, known });
     }
-    for (step, text) in (1_i64..).zip(MIGRATIONS).filter(|(step, _)| *step > found) {
-        let text =
-            sql::TYPES.iter().fold((*text).to_owned(), |text, (name, sql_type)| text.replace(name, sql_type));
-        connection.execute_batch(&text)?;
-        connection.execute("INSERT INTO schema_steps (step) VALUES (?1)", [step])?;
+    for (step, text) in (1_i64..).zip(MIGRATIONS).take(steps).filter(|(step, _)| *step > found) {
+        tx.batch(&dialect::typed(text))?;
+        tx.execute("INSERT INTO schema_steps (step) VALUES ($1)", [step.into()])?;
     }
     Ok(())
 }

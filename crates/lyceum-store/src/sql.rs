@@ -1,82 +1,30 @@
-//! Connections, statements and the SQL dialect of SQLite.
+//! Statements and their parameters: what a transaction can do, on every engine.
 //!
-//! `rusqlite` is also used in `db.rs`, `migrations.rs` and `error.rs`. The SQL is meant to be accepted by Postgres
-//! too, which is not tested: `$1`, `$2` … in the order of their first use, `ON CONFLICT`, `RETURNING`; integers,
-//! text and bytes as the only types.
+//! One SQL text serves all engines: `$1`, `$2` … in the order of their first use, `ON CONFLICT`, `RETURNING`; integers,
+//! text and bytes as the only types. What differs is in `dialect.rs`, and the engines are in one file each.
 
-use std::time::{Duration, Instant};
-
-use rusqlite::{
-    Connection, OpenFlags,
-    types::{ToSql, ToSqlOutput, ValueRef},
-};
+pub(crate) mod dialect;
+pub(crate) mod sqlite;
 
 use crate::DbError;
 
-/// Placeholders for column types in migrations.
-pub(crate) const TYPES: &[(&str, &str)] = &[("{bytes}", "BLOB"), ("{integer}", "INTEGER")];
-
-/// Suffix of a `SELECT … LIMIT` that locks its rows and skips locked ones. Empty for SQLite, which has one writer
-/// at a time.
-pub(crate) const SKIP_LOCKED: &str = "";
-
-/// How long to wait for a lock of another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Polling interval where SQLite ignores the busy timeout.
-const RETRY_INTERVAL: Duration = Duration::from_millis(5);
-
-/// Maximum size of the WAL file after a checkpoint.
-const MAX_JOURNAL_BYTES: i64 = 64 * 1024 * 1024;
-
-/// Opens a connection, for use by one thread at a time.
-pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    // FULL: a commit survives a power failure.
-    enable_wal(&connection)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    connection.set_prepared_statement_cache_capacity(64);
-    Ok(connection)
-}
-
-/// Enables write-ahead logging, so that readers and the writer don't block each other.
-///
-/// If several processes do this to a new file at once, SQLite returns busy to all but one, without waiting.
-fn enable_wal(connection: &Connection) -> Result<(), DbError> {
-    let until = Instant::now() + BUSY_TIMEOUT;
-    loop {
-        match connection.pragma_update(None, "journal_mode", "WAL").map_err(DbError::from) {
-            Err(DbError::Busy(_)) if Instant::now() < until => std::thread::sleep(RETRY_INTERVAL),
-            done => return done,
-        }
-    }
-}
-
-pub(crate) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
-pub(crate) const BEGIN_READ: &str = "BEGIN DEFERRED";
-
 /// A transaction.
+///
+/// After an error, nothing else may be done in it but return the error: Postgres refuses all further statements.
 #[derive(Debug)]
 pub struct Tx<'a> {
-    connection: &'a Connection,
+    connection: &'a rusqlite::Connection,
 }
 
-/// A parameter of a statement.
-#[derive(Debug, Clone, Copy)]
+/// A parameter of a statement. `NULL` has a type too: Postgres can't infer it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Param<'a> {
-    /// `NULL`.
-    Null,
     /// An integer.
-    Integer(i64),
+    Integer(Option<i64>),
     /// Text.
-    Text(&'a str),
+    Text(Option<&'a str>),
     /// Bytes.
-    Bytes(&'a [u8]),
+    Bytes(Option<&'a [u8]>),
 }
 
 /// A row of a result set.
@@ -84,14 +32,27 @@ pub enum Param<'a> {
 pub struct Row<'a>(&'a rusqlite::Row<'a>);
 
 impl<'a> Tx<'a> {
-    pub(crate) fn on(connection: &'a Connection) -> Self {
+    pub(crate) fn on(connection: &'a rusqlite::Connection) -> Self {
         Self { connection }
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), DbError> {
+        sqlite::batch(self.connection, sql)
     }
 
     /// Runs a statement and returns the number of changed rows.
     pub fn execute<const N: usize>(&self, sql: &str, params: [Param<'_>; N]) -> Result<usize, DbError> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.execute(rusqlite::params_from_iter(params))?)
+        sqlite::execute(self.connection, sql, [params])
+    }
+
+    /// Runs a statement once for each set of parameters, in one round trip; returns the number of changed rows.
+    pub fn many<'p, const N: usize>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = [Param<'p>; N]>,
+    ) -> Result<usize, DbError> {
+        sqlite::execute(self.connection, sql, params)
     }
 
     /// Returns all rows of a query.
@@ -99,15 +60,19 @@ impl<'a> Tx<'a> {
         &self,
         sql: &str,
         params: [Param<'_>; N],
-        mut read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+        read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Vec<T>, DbError> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(rusqlite::params_from_iter(params))?;
-        let mut all = Vec::new();
-        while let Some(row) = rows.next()? {
-            all.push(read(&Row(row))?);
-        }
-        Ok(all)
+        Ok(self.rows_of_each(sql, [params], read)?.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns the rows of a query for each set of parameters, in one round trip.
+    pub fn rows_of_each<'p, T, const N: usize>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = [Param<'p>; N]>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<Vec<T>>, DbError> {
+        sqlite::query(self.connection, sql, params, |row| read(&Row(row)))
     }
 
     /// Returns the first row of a query, if any.
@@ -154,43 +119,50 @@ impl Row<'_> {
     }
 }
 
-impl ToSql for Param<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match *self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Bytes(bytes) => ValueRef::Blob(bytes),
-        }))
+impl From<i64> for Param<'_> {
+    fn from(number: i64) -> Self {
+        Self::Integer(Some(number))
     }
 }
 
-impl From<i64> for Param<'_> {
-    fn from(number: i64) -> Self {
+impl From<Option<i64>> for Param<'_> {
+    fn from(number: Option<i64>) -> Self {
         Self::Integer(number)
     }
 }
 
 impl<'a> From<&'a str> for Param<'a> {
     fn from(text: &'a str) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Param<'a> {
+    fn from(text: Option<&'a str>) -> Self {
         Self::Text(text)
     }
 }
 
 impl<'a> From<&'a String> for Param<'a> {
     fn from(text: &'a String) -> Self {
-        Self::Text(text)
+        Self::Text(Some(text))
+    }
+}
+
+impl<'a> From<&'a Option<String>> for Param<'a> {
+    fn from(text: &'a Option<String>) -> Self {
+        Self::Text(text.as_deref())
     }
 }
 
 impl<'a> From<&'a [u8]> for Param<'a> {
     fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes)
+        Self::Bytes(Some(bytes))
     }
 }
 
-impl<'a, T: Into<Param<'a>>> From<Option<T>> for Param<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
+impl<'a> From<&'a Vec<u8>> for Param<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        Self::Bytes(Some(bytes))
     }
 }

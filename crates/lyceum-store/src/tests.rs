@@ -5,6 +5,7 @@ mod durability;
 mod events;
 mod jobs;
 mod kv;
+mod migrations;
 mod opening;
 
 use std::time::Duration;

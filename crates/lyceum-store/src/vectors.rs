@@ -4,7 +4,7 @@
 //! Text that a model rejected has an empty vector: it is not pending, readers skip it, and [`retry_rejected`]
 //! makes it pending again.
 
-use crate::{DbError, Tx, counters};
+use crate::{DbError, Row, Tx, counters};
 
 /// State of a model's vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,13 +120,13 @@ pub fn count_pending(tx: &Tx<'_>, model: i64) -> Result<i64, DbError> {
 /// Inserts vectors; existing ones are kept. An empty vector means that the model rejected the text.
 pub fn put(tx: &Tx<'_>, model: i64, vectors: &[(Vec<u8>, Vec<u8>)]) -> Result<(), DbError> {
     let first = counters::reserve(tx, "vectors", vectors.len())?;
-    for (seq, (hash, vector)) in (first..).zip(vectors) {
-        tx.execute(
-            "INSERT INTO vectors (seq, model, hash, vector) VALUES ($1, $2, $3, $4)
-             ON CONFLICT (model, hash) DO NOTHING",
-            [seq.into(), model.into(), hash.as_slice().into(), vector.as_slice().into()],
-        )?;
-    }
+    tx.many(
+        "INSERT INTO vectors (seq, model, hash, vector) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (model, hash) DO NOTHING",
+        (first..)
+            .zip(vectors)
+            .map(|(seq, (hash, vector))| [seq.into(), model.into(), hash.into(), vector.into()]),
+    )?;
     Ok(())
 }
 
@@ -136,32 +136,19 @@ pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<ChunkVector>, DbEr
         "SELECT v.seq, c.id, c.page, v.vector FROM vectors v JOIN chunks c ON c.hash = v.hash
          WHERE v.model = $1 AND v.seq > $2 AND length(v.vector) > 0 ORDER BY v.seq",
         [model.into(), seq.into()],
-        |row| {
-            Ok(ChunkVector {
-                seq: row.integer(0)?,
-                chunk: row.integer(1)?,
-                page: row.integer(2)?,
-                vector: row.bytes(3)?,
-            })
-        },
+        chunk_vector,
     )
 }
 
-/// Vectors of the chunks of a page.
-pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<ChunkVector>, DbError> {
-    tx.rows(
+/// Vectors of the chunks of pages.
+pub fn of_pages(tx: &Tx<'_>, model: i64, pages: &[i64]) -> Result<Vec<ChunkVector>, DbError> {
+    let found = tx.rows_of_each(
         "SELECT v.seq, c.id, c.page, v.vector FROM chunks c JOIN vectors v ON v.hash = c.hash
          WHERE c.page = $1 AND v.model = $2 AND length(v.vector) > 0 ORDER BY c.id",
-        [page.into(), model.into()],
-        |row| {
-            Ok(ChunkVector {
-                seq: row.integer(0)?,
-                chunk: row.integer(1)?,
-                page: row.integer(2)?,
-                vector: row.bytes(3)?,
-            })
-        },
-    )
+        pages.iter().map(|page| [(*page).into(), model.into()]),
+        chunk_vector,
+    )?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Makes rejected text pending again; returns how many.
@@ -190,13 +177,19 @@ pub fn active(tx: &Tx<'_>) -> Result<Option<i64>, DbError> {
 
 /// Text to embed of the given chunks: chunk id, page id, headings and text.
 pub fn texts(tx: &Tx<'_>, chunks: &[i64]) -> Result<Vec<(i64, i64, String, String)>, DbError> {
-    let mut all = Vec::with_capacity(chunks.len());
-    for chunk in chunks {
-        let found =
-            tx.row("SELECT id, page, heading, text FROM chunks WHERE id = $1", [(*chunk).into()], |row| {
-                Ok((row.integer(0)?, row.integer(1)?, row.text(2)?, row.text(3)?))
-            })?;
-        all.extend(found);
-    }
-    Ok(all)
+    let found = tx.rows_of_each(
+        "SELECT id, page, heading, text FROM chunks WHERE id = $1",
+        chunks.iter().map(|chunk| [(*chunk).into()]),
+        |row| Ok((row.integer(0)?, row.integer(1)?, row.text(2)?, row.text(3)?)),
+    )?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+fn chunk_vector(row: &Row<'_>) -> Result<ChunkVector, DbError> {
+    Ok(ChunkVector {
+        seq: row.integer(0)?,
+        chunk: row.integer(1)?,
+        page: row.integer(2)?,
+        vector: row.bytes(3)?,
+    })
 }

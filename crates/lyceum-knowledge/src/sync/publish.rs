@@ -39,7 +39,7 @@ impl Knowledge {
             publishing::store(tx, &source, publishing, now)?;
             publish_in(tx, &source, &outcome, &row, counts, now)
         };
-        self.db.write(write).await
+        self.db.write(self.options.about(), write).await
     }
 }
 
@@ -52,15 +52,10 @@ fn publish_in(
     counts: Counts,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    for path in &outcome.gone {
-        documents::remove_file(tx, source, path)?;
-    }
-    for file in &outcome.files {
-        documents::put_file(tx, source, file)?;
-    }
-    for replaced in &outcome.replaced {
-        documents::remove_document(tx, source, &replaced.path)?;
-    }
+    documents::remove_files(tx, source, outcome.gone.iter().map(String::as_str))?;
+    documents::put_files(tx, source, &outcome.files)?;
+    documents::remove_documents(tx, source, outcome.replaced.iter().map(|row| row.path.as_str()))?;
+    documents::put_documents(tx, source, outcome.staged.iter().map(|staged| &staged.row))?;
     // Deletes first: a key that is removed and written again ends up written.
     let mut objects: BTreeMap<String, &str> = outcome.orphans.iter().map(|key| (key.clone(), "")).collect();
     for replaced in &outcome.replaced {
@@ -69,13 +64,10 @@ fn publish_in(
         }
     }
     for staged in &outcome.staged {
-        documents::put_document(tx, source, &staged.row)?;
         let hashes = [staged.row.hash.as_str(), staged.raw_hash.as_str()];
         objects.extend(keys(&staged.row)?.into_iter().zip(hashes));
     }
-    for (key, hash) in &objects {
-        jobs::enqueue(tx, QUEUE, key, hash, now)?;
-    }
+    jobs::enqueue(tx, QUEUE, objects.iter().map(|(key, hash)| (key.as_str(), *hash)), now)?;
     let new_events: Vec<(EventKind, &str)> = (objects.iter())
         .filter(|(key, _)| key.starts_with("content/"))
         .map(|(key, hash)| {
@@ -86,8 +78,8 @@ fn publish_in(
     documents::put_source(tx, source, row)?;
     let manifest = manifest(tx, source, row, counts)?;
     let manifest_hash = hash(&manifest);
-    documents::put_body(tx, &manifest_hash, &manifest)?;
-    jobs::enqueue(tx, QUEUE, Key::manifest().as_str(), &manifest_hash, now)
+    documents::put_bodies(tx, [(manifest_hash.as_str(), manifest.as_slice())])?;
+    jobs::enqueue(tx, QUEUE, [(Key::manifest().as_str(), manifest_hash.as_str())], now)
 }
 
 /// Object keys of a document and of its raw file.

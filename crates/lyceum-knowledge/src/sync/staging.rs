@@ -1,5 +1,7 @@
 //! Second pass: stages documents with their ids. Their bytes stay in the database until they are uploaded.
 
+use std::sync::Arc;
+
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use lyceum_content::{
@@ -8,7 +10,7 @@ use lyceum_content::{
 };
 use lyceum_source::Snapshot;
 use lyceum_store::{
-    DbError, Tx,
+    Tx,
     documents::{self, DocumentRow},
 };
 
@@ -42,10 +44,10 @@ impl Knowledge {
         now: Timestamp,
         on_progress: &OnProgress,
     ) -> Result<Vec<StagedDocument>, SyncError> {
-        let of = pending.len();
+        let (of, about) = (pending.len(), self.options.about());
         if of > 0 {
             // Delete leftovers of an interrupted sync.
-            self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
+            self.db.write(&about, |tx| documents::sweep_bodies(tx, QUEUE)).await?;
         }
         let size = |one: &PendingDocument| snapshot.files().get(&one.path).map_or(0, |file| file.size);
         let batches: Vec<Vec<PendingDocument>> = batches(pending, size).map(<[_]>::to_vec).collect();
@@ -86,13 +88,13 @@ impl Knowledge {
         while let Some(batch) = built.try_next().await? {
             done += batch.len();
             let batch: Vec<BuiltDocument> = batch.into_iter().flatten().collect();
-            staged.extend(
-                self.db
-                    .write(move |tx| {
-                        batch.into_iter().map(|one| one.stage(tx)).collect::<Result<Vec<_>, _>>()
-                    })
-                    .await?,
-            );
+            let batch = Arc::new(batch);
+            let bodies = batch.clone();
+            let write =
+                move |tx: &Tx<'_>| documents::put_bodies(tx, bodies.iter().flat_map(BuiltDocument::bodies));
+            self.db.write(&about, write).await?;
+            let built = batch.iter().map(|one| (one.row.clone(), one.raw_hash.clone()));
+            staged.extend(built.map(|(row, raw_hash)| StagedDocument { row, raw_hash }));
             on_progress(Progress::Staging { done, of });
             failpoint::reached(Step::Staged);
         }
@@ -105,6 +107,7 @@ struct BuiltDocument {
     row: DocumentRow,
     bytes: Vec<u8>,
     raw: String,
+    raw_hash: String,
 }
 
 impl BuiltDocument {
@@ -123,13 +126,11 @@ impl BuiltDocument {
             excerpt: knowledge::excerpt(&plain),
             first_line: i64::try_from(first_line).unwrap_or(i64::MAX),
         };
-        Self { row, bytes, raw }
+        Self { row, bytes, raw_hash: hash(raw.as_bytes()), raw }
     }
 
-    fn stage(self, tx: &Tx<'_>) -> Result<StagedDocument, DbError> {
-        let raw_hash = hash(self.raw.as_bytes());
-        documents::put_body(tx, &self.row.hash, &self.bytes)?;
-        documents::put_body(tx, &raw_hash, self.raw.as_bytes())?;
-        Ok(StagedDocument { row: self.row, raw_hash })
+    /// The bytes to store, by hash.
+    fn bodies(&self) -> [(&str, &[u8]); 2] {
+        [(&self.row.hash, &self.bytes), (&self.raw_hash, self.raw.as_bytes())]
     }
 }

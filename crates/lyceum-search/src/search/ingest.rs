@@ -7,10 +7,14 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_store::{DbError, events, pages};
+use lyceum_store::{
+    DbError,
+    events::{self, Since},
+    pages,
+};
 use sha2::{Digest, Sha256};
 
-use super::{OpenIndex, Search};
+use super::{ABOUT, OpenIndex, Search};
 use crate::{
     chunk::{self, Chunk},
     error::Error,
@@ -82,7 +86,7 @@ impl Search {
             let rows = tokio::task::spawn_blocking(move || batch.iter().map(row).collect::<Vec<_>>());
             let rows = rows.await.map_err(|_| Error::Closed("chunking failed; see the log".to_owned()))?;
             let now = Timestamp::now();
-            opened.db.write(move |tx| pages::apply(tx, &source, &rows, &gone, now)).await?;
+            opened.db.write(ABOUT, move |tx| pages::apply(tx, &source, &rows, &gone, now)).await?;
         }
         let search = self.clone();
         let followed = opened.clone();
@@ -149,21 +153,23 @@ enum CatchUpError {
 
 fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(), CatchUpError> {
     let position = lexical.position().map_err(CatchUpError::Index)?;
-    let (last, events) = opened
+    let since = opened
         .db
-        .read_here(|tx| Ok((events::last(tx)?, events::after(tx, pages::STREAM, position, usize::MAX)?)))
+        .read_blocking(|tx| {
+            Ok((events::last(tx, pages::STREAM)?, events::since(tx, pages::STREAM, position, usize::MAX)?))
+        })
         .map_err(CatchUpError::Database)?;
-    if last == position {
-        return Ok(());
-    }
-    let is_whole = i64::try_from(events.len()).ok() == Some(last - position);
-    let touched: BTreeSet<i64> = if is_whole {
-        events.iter().filter_map(|event| event.key.parse().ok()).collect()
-    } else {
-        // Trimmed events may include deletions, so rebuild from scratch.
-        lexical.clear().map_err(CatchUpError::Index)?;
-        let all = opened.db.read_here(pages::all).map_err(CatchUpError::Database)?;
-        all.into_iter().map(|page| page.id).collect()
+    let (last, touched): (_, BTreeSet<i64>) = match since {
+        (_, Since::Nothing) => return Ok(()),
+        (last, Since::Events(events)) => {
+            (last, events.iter().filter_map(|event| event.key.parse().ok()).collect())
+        }
+        // Deletions may be among the events that are gone, so rebuild from scratch.
+        (last, Since::Unknown) => {
+            lexical.clear().map_err(CatchUpError::Index)?;
+            let all = opened.db.read_blocking(pages::all).map_err(CatchUpError::Database)?;
+            (last, all.into_iter().map(|page| page.id).collect())
+        }
     };
     let touched: Vec<i64> = touched.into_iter().collect();
     let batches = touched.len().div_ceil(INDEX_BATCH_PAGES).max(1);
@@ -183,14 +189,16 @@ fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(),
 type PageRows = Vec<(i64, Facts, Vec<(i64, pages::ChunkRow)>)>;
 
 fn read(opened: &OpenIndex, batch: &[i64]) -> Result<(PageRows, Vec<i64>), DbError> {
-    opened.db.read_here(|tx| {
+    opened.db.read_blocking(|tx| {
         let (mut found, mut gone) = (Vec::new(), Vec::new());
-        for id in batch {
-            match pages::page(tx, *id)? {
+        let stored = pages::pages(tx, batch)?;
+        let chunks = pages::chunks(tx, batch)?;
+        for ((id, stored), chunks) in batch.iter().zip(stored).zip(chunks) {
+            match stored {
                 Some(stored) => {
                     let facts = serde_json::from_str(&stored.facts)
                         .map_err(|error| DbError::Content(error.to_string()))?;
-                    found.push((*id, facts, pages::chunks(tx, *id)?));
+                    found.push((*id, facts, chunks));
                 }
                 None => gone.push(*id),
             }

@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_store::{Db, DbError, Leader, events, pages};
+use lyceum_store::{Db, DbError, Leader, Tx, events, pages};
 use tokio_util::sync::CancellationToken;
 
-use super::{OpenIndex, Opening, Search};
+use super::{ABOUT, OpenIndex, Opening, Search};
 use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
 
 /// How often to look for changes of other processes.
@@ -107,7 +107,7 @@ impl Search {
         let is_leader = self.is_leader();
         let file = folder.join("search.db");
         let load = |db: Db| {
-            let memory = db.read_here(|tx| Memory::load(tx, None))?;
+            let memory = db.read_blocking(|tx| Memory::load(tx, None))?;
             Ok((db, memory))
         };
         let (db, memory) = match Db::open(&file).and_then(load) {
@@ -130,9 +130,10 @@ impl Search {
     pub(crate) fn open_lexical(&self, opened: &OpenIndex, is_leader: bool) {
         let folder = self.options.folder.join("words");
         // Needed to check whether the index is valid.
-        let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
-        let (last, count) = match read {
-            Ok(read) => read,
+        let counted =
+            opened.db.read_blocking(|tx| Ok((events::last(tx, pages::STREAM)?, pages::count(tx)?.0)));
+        let (last, count) = match counted {
+            Ok(counted) => counted,
             Err(error) => {
                 opened.lexical_retry().failed(Instant::now());
                 tracing::warn!(error.cause = %error, "could not read the database; opening the lexical index later");
@@ -141,10 +142,16 @@ impl Search {
         };
         let usable = Lexical::open(&folder).and_then(|lexical| {
             let position = lexical.position()?;
-            // Ahead of the database: it belongs to an earlier database. At the same event with another page count: the
-            // list of deleted documents is corrupt, which is in the only file without a checksum.
+            // Not at an event of this database: it belongs to an earlier one, or the database went back. At the last event
+            // with another page count: the list of deleted documents is corrupt, which is in the only file without a
+            // checksum.
             let same_count = u64::try_from(count).is_ok_and(|count| count == lexical.count());
-            Ok((lexical, position < last || (position == last && same_count)))
+            let is_known = || {
+                let read = |tx: &Tx<'_>| events::is_known(tx, pages::STREAM, position);
+                opened.db.read_blocking(read).unwrap_or_default()
+            };
+            let usable = if position == last { same_count } else { is_known() };
+            Ok((lexical, usable))
         });
         let lexical = match usable {
             Ok((lexical, true)) => Ok(lexical),
@@ -190,11 +197,11 @@ impl OpenIndex {
     /// Deletes events that this process has applied, except for the last `margin`.
     pub(crate) async fn trim(&self, margin: i64) -> Result<usize, DbError> {
         let Some(lexical) = self.lexical() else { return Ok(0) };
-        let up_to = lexical.seen().min(self.memory().seq).saturating_sub(margin);
-        if up_to <= 0 {
+        let before = lexical.seen().seq.min(self.memory().position.seq).saturating_sub(margin) + 1;
+        if before <= 1 {
             return Ok(0);
         }
-        self.db.write(move |tx| events::delete_up_to(tx, pages::STREAM, up_to)).await
+        self.db.write(ABOUT, move |tx| events::delete_before(tx, pages::STREAM, before)).await
     }
 }
 

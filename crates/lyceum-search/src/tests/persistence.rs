@@ -38,9 +38,9 @@ async fn a_database_that_can_t_be_read_for_a_moment_costs_no_index_of_words() {
     scene.put(library()).await;
     let opened = scene.search.opened().await.unwrap();
     let before = opened.lexical().unwrap().position().unwrap();
-    assert!(before > 0);
+    assert!(before.seq > 0);
     let rename = |from: &'static str, to: &'static str| {
-        opened.db.write(move |tx| tx.execute(&format!("ALTER TABLE {from} RENAME TO {to}"), []))
+        opened.db.write("test", move |tx| tx.execute(&format!("ALTER TABLE {from} RENAME TO {to}"), []))
     };
     rename("counters", "elsewhere").await.unwrap();
     opened.set_lexical(None);
@@ -71,7 +71,7 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     assert_eq!(opened.trim(10).await.unwrap(), 0);
     assert_eq!(opened.trim(1).await.unwrap(), 3);
     let left = opened.db.read(|tx| events::after(tx, pages::STREAM, 0, 10)).await.unwrap();
-    assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [4]);
+    assert_eq!(left.iter().map(|event| event.position.seq).collect::<Vec<_>>(), [4]);
     drop(opened);
     until("the follower has all pages", async || second.ids(Mode::Lexical, "wheel").await.len() == 2).await;
     first.put(vec![page("new", "New", "a newcomer")]).await;

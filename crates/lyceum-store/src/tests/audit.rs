@@ -13,7 +13,7 @@ fn line(kind: &'static str, seconds: i64) -> NewAuditRow {
 #[tokio::test]
 async fn beyond_so_many_rows_the_oldest_refusals_go_first() {
     let scene = scene();
-    let kinds = scene.db.write(|tx| {
+    let kinds = scene.db.write("test", |tx| {
         for (kind, second) in
             ["old", "sign_in", "refused", "wrote", "refused", "refused", "wrote"].into_iter().zip(0..)
         {

@@ -15,9 +15,9 @@ fn keys(jobs: &[Job]) -> Vec<&str> {
 #[tokio::test]
 async fn a_job_is_claimed_by_one_and_free_again_after_its_lease() {
     let scene = scene();
-    let claims = scene.db.write(|tx| {
-        jobs::enqueue(tx, QUEUE, "a", "1", at(0))?;
-        jobs::enqueue(tx, "another", "b", "", at(0))?;
+    let claims = scene.db.write("test", |tx| {
+        jobs::enqueue(tx, QUEUE, [("a", "1")], at(0))?;
+        jobs::enqueue(tx, "another", [("b", "")], at(0))?;
         let claim = |seconds| jobs::claim(tx, QUEUE, at(seconds), LEASE, 10);
         Ok([claim(0)?, claim(1)?, claim(59)?, claim(60)?])
     });
@@ -29,10 +29,10 @@ async fn a_job_is_claimed_by_one_and_free_again_after_its_lease() {
 #[tokio::test]
 async fn a_job_that_was_asked_for_again_while_it_was_done_is_done_again() {
     let scene = scene();
-    let left = scene.db.write(|tx| {
-        jobs::enqueue(tx, QUEUE, "a", "old", at(0))?;
+    let left = scene.db.write("test", |tx| {
+        jobs::enqueue(tx, QUEUE, [("a", "old")], at(0))?;
         let old = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?;
-        jobs::enqueue(tx, QUEUE, "a", "new", at(1))?;
+        jobs::enqueue(tx, QUEUE, [("a", "new")], at(1))?;
         // The new version can't be claimed while the old one is running: they could finish in the wrong order.
         let meanwhile = jobs::claim(tx, QUEUE, at(2), LEASE, 10)?;
         jobs::complete(tx, QUEUE, &old[0])?;
@@ -46,8 +46,8 @@ async fn a_job_that_was_asked_for_again_while_it_was_done_is_done_again() {
 #[tokio::test]
 async fn a_job_that_fails_is_tried_five_times_with_longer_waits_and_then_kept() {
     let scene = scene();
-    let tried = scene.db.write(|tx| {
-        jobs::enqueue(tx, QUEUE, "a", "1", at(0))?;
+    let tried = scene.db.write("test", |tx| {
+        jobs::enqueue(tx, QUEUE, [("a", "1")], at(0))?;
         let (mut tried, mut now) = (Vec::new(), 0);
         while let Some(due) = jobs::next_due(tx, QUEUE)? {
             now = due.as_second() - at(0).as_second();
@@ -65,11 +65,11 @@ async fn a_job_that_fails_is_tried_five_times_with_longer_waits_and_then_kept() 
 #[tokio::test]
 async fn asking_again_gives_a_failed_job_a_new_start() {
     let scene = scene();
-    let claimed = scene.db.write(|tx| {
-        jobs::enqueue(tx, QUEUE, "a", "1", at(0))?;
+    let claimed = scene.db.write("test", |tx| {
+        jobs::enqueue(tx, QUEUE, [("a", "1")], at(0))?;
         let job = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?.remove(0);
         jobs::fail(tx, QUEUE, &job, "no room", None)?;
-        jobs::enqueue(tx, QUEUE, "a", "2", at(1))?;
+        jobs::enqueue(tx, QUEUE, [("a", "2")], at(1))?;
         jobs::claim(tx, QUEUE, at(1), LEASE, 10)
     });
     let claimed = claimed.await.unwrap();
@@ -79,9 +79,9 @@ async fn asking_again_gives_a_failed_job_a_new_start() {
 #[tokio::test]
 async fn jobs_that_failed_are_tried_at_once_when_that_is_asked_for() {
     let scene = scene();
-    let claimed = scene.db.write(|tx| {
+    let claimed = scene.db.write("test", |tx| {
         for key in ["claimed", "given up", "waiting"] {
-            jobs::enqueue(tx, QUEUE, key, "", at(0))?;
+            jobs::enqueue(tx, QUEUE, [(key, "")], at(0))?;
         }
         for job in jobs::claim(tx, QUEUE, at(0), LEASE, 10)? {
             match job.key.as_str() {
@@ -102,9 +102,9 @@ async fn jobs_that_failed_are_tried_at_once_when_that_is_asked_for() {
 #[tokio::test]
 async fn no_more_are_claimed_than_were_asked_for_and_the_oldest_first() {
     let scene = scene();
-    let claimed = scene.db.write(|tx| {
+    let claimed = scene.db.write("test", |tx| {
         for (key, seconds) in [("c", 0), ("a", 1), ("b", 1), ("d", 5)] {
-            jobs::enqueue(tx, QUEUE, key, "", at(seconds))?;
+            jobs::enqueue(tx, QUEUE, [(key, "")], at(seconds))?;
         }
         Ok([jobs::claim(tx, QUEUE, at(2), LEASE, 2)?, jobs::claim(tx, QUEUE, at(2), LEASE, 9)?])
     });
@@ -120,8 +120,8 @@ async fn no_more_are_claimed_than_were_asked_for_and_the_oldest_first() {
 #[tokio::test]
 async fn whoever_begins_alone_can_end_every_old_claim() {
     let scene = scene();
-    let claimed = scene.db.write(|tx| {
-        jobs::enqueue(tx, QUEUE, "a", "", at(0))?;
+    let claimed = scene.db.write("test", |tx| {
+        jobs::enqueue(tx, QUEUE, [("a", "")], at(0))?;
         jobs::claim(tx, QUEUE, at(0), LEASE, 10)?;
         jobs::release_all(tx, QUEUE)?;
         jobs::claim(tx, QUEUE, at(1), LEASE, 10)

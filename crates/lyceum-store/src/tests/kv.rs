@@ -9,7 +9,7 @@ const STATE: Namespace = Namespace { name: "state", ttl_seconds: None };
 #[tokio::test]
 async fn a_value_is_there_until_its_end() {
     let scene = scene();
-    let found = scene.db.write(|tx| {
+    let found = scene.db.write("test", |tx| {
         NONCES.put(tx, "a", b"1", at(0))?;
         STATE.put(tx, "a", b"2", at(0))?;
         Ok([
@@ -25,8 +25,8 @@ async fn a_value_is_there_until_its_end() {
 #[tokio::test]
 async fn a_value_is_taken_once() {
     let scene = scene();
-    scene.db.write(|tx| NONCES.put(tx, "a", b"1", at(0))).await.unwrap();
-    let takes = (0..50).map(|_| scene.db.write(|tx| NONCES.take(tx, "a", at(1))));
+    scene.db.write("test", |tx| NONCES.put(tx, "a", b"1", at(0))).await.unwrap();
+    let takes = (0..50).map(|_| scene.db.write("test", |tx| NONCES.take(tx, "a", at(1))));
     let taken = futures::future::join_all(takes).await;
     assert_eq!(taken.into_iter().filter_map(|taken| taken.unwrap()).count(), 1);
 }
@@ -34,7 +34,7 @@ async fn a_value_is_taken_once() {
 #[tokio::test]
 async fn a_value_that_is_over_is_not_taken_and_makes_room_for_a_new_one() {
     let scene = scene();
-    let results = scene.db.write(|tx| {
+    let results = scene.db.write("test", |tx| {
         let first = NONCES.put_new(tx, "a", b"1", at(0))?;
         let again = NONCES.put_new(tx, "a", b"2", at(10))?;
         let kept = NONCES.get(tx, "a", at(10))?;
@@ -48,7 +48,7 @@ async fn a_value_that_is_over_is_not_taken_and_makes_room_for_a_new_one() {
 #[tokio::test]
 async fn what_is_over_is_swept_away_and_nothing_else() {
     let scene = scene();
-    let swept = scene.db.write(|tx| {
+    let swept = scene.db.write("test", |tx| {
         for key in ["a", "b", "c"] {
             NONCES.put(tx, key, b"", at(0))?;
         }
