@@ -2,7 +2,7 @@
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -10,12 +10,15 @@ use jiff::Timestamp;
 use lyceum_content::{document::Publishing, ontology::Ontology};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
-use lyceum_store::{Db, DbError, Leader, Objects, documents};
+use lyceum_store::{
+    Db, DbError, Leader, Objects, Tx, documents,
+    leases::{self, Holder, Lease},
+};
 use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{CatalogSnapshot, catalog::CatalogKey};
+use crate::{CatalogSnapshot, SyncError, catalog::CatalogKey};
 
 /// Size of the document cache, in bytes.
 const CACHE_BYTES: u64 = 24 * 1024 * 1024;
@@ -64,6 +67,11 @@ impl Options {
         format!("source:{}", self.name)
     }
 
+    /// The job queue of uploads: key of an object, and the hash of its content; an empty hash deletes it.
+    pub(crate) fn queue(&self) -> String {
+        format!("objects:{}", self.name)
+    }
+
     /// What to load from the database.
     pub(crate) fn catalog_key(&self) -> CatalogKey {
         CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
@@ -108,7 +116,11 @@ pub struct Knowledge {
     /// One sync at a time.
     pub(crate) syncing: Semaphore,
     /// Held while this process is the leader of the data folder.
-    pub(crate) leader: Mutex<Option<Leader>>,
+    leader: Mutex<Option<Leader>>,
+    /// This process, as a holder of leases.
+    holder: Holder,
+    /// The lease of the source, and when it was renewed.
+    lease: Mutex<Option<(Lease, Instant)>>,
     /// A sync was requested.
     pub(crate) sync_requested: Notify,
     /// New events are in the database.
@@ -173,6 +185,8 @@ impl Knowledge {
             updating: Semaphore::new(1),
             syncing: Semaphore::new(1),
             leader: Mutex::new(leader),
+            holder: Holder::random()?,
+            lease: Mutex::default(),
             sync_requested: Notify::new(),
             events_written: Notify::new(),
             upload_pending: Notify::new(),
@@ -230,13 +244,36 @@ impl Knowledge {
         &self.options.title
     }
 
-    /// Whether this process is the leader; tries to become it.
-    pub(crate) fn lead(&self) -> std::io::Result<bool> {
-        let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if leader.is_none() {
-            *leader = Leader::try_acquire(&self.options.folder)?;
+    /// The lease of the source, if this process is the leader; tries to become it, and renews the lease.
+    pub(crate) async fn lead(&self) -> Result<Option<Lease>, SyncError> {
+        {
+            let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+            if leader.is_none() {
+                *leader = Leader::try_acquire(&self.options.folder)?;
+            }
+            if leader.is_none() {
+                return Ok(None);
+            }
         }
-        Ok(leader.is_some())
+        let held = self.lease().clone();
+        let is_fresh = |renewed: &Instant| !self.db.is_shared() || renewed.elapsed() < leases::TTL / 3;
+        if let Some((lease, _)) = held.filter(|(_, renewed)| is_fresh(renewed)) {
+            return Ok(Some(lease));
+        }
+        let (name, holder, takeover) = (self.options.about(), self.holder.clone(), self.db.takeover());
+        let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
+        let acquired = self.db.write(self.options.about(), acquire).await?;
+        *self.lease() = acquired.clone().map(|lease| (lease, Instant::now()));
+        Ok(acquired)
+    }
+
+    /// Forgets the lease after another process has taken over.
+    pub(crate) fn forget_lease(&self) {
+        *self.lease() = None;
+    }
+
+    fn lease(&self) -> MutexGuard<'_, Option<(Lease, Instant)>> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Updates the catalog from the event log; returns whether it changed.
@@ -261,9 +298,10 @@ impl Knowledge {
 
     /// Number of objects pending upload, and failed uploads.
     pub async fn pending_objects(&self) -> Result<(i64, Vec<lyceum_store::jobs::Failure>), Error> {
-        let read = self.db.read(|tx| {
-            let count = lyceum_store::jobs::count(tx, crate::upload::QUEUE)?;
-            Ok((count, lyceum_store::jobs::failures(tx, crate::upload::QUEUE, 20)?))
+        let queue = self.options.queue();
+        let read = self.db.read(move |tx| {
+            let count = lyceum_store::jobs::count(tx, &queue)?;
+            Ok((count, lyceum_store::jobs::failures(tx, &queue, 20)?))
         });
         read.await.map_err(db_error)
     }

@@ -21,7 +21,7 @@ impl Failure {
     pub(crate) fn of_index(error: &DbError) -> Self {
         let reason = match error {
             DbError::Full(_) => "the disk is full",
-            DbError::Busy(_) => "another process is writing to it",
+            DbError::Busy(_) | DbError::LeaseLost => "another process is writing to it",
             DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_) => "it is damaged",
             DbError::TooNew { .. } => "it was written by a newer version",
             DbError::Sql(_) | DbError::Folder(_) | DbError::Closed => "see the log",

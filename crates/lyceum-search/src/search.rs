@@ -18,7 +18,11 @@ use std::{
 };
 
 use lyceum_net::CircuitBreaker;
-use lyceum_store::{Db, DbError, Leader, events::Position};
+use lyceum_store::{
+    Db, DbError, Leader, Tx,
+    events::Position,
+    leases::{self, Holder, Lease},
+};
 use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -44,9 +48,6 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Capacity of the query embedding cache.
 const QUERY_CACHE_CAPACITY: usize = 2_000;
-
-/// What writes to the index are about: they run one after the other.
-pub(crate) const ABOUT: &str = "search";
 
 /// Options of a search index.
 pub struct Options {
@@ -88,7 +89,7 @@ pub struct Search {
     /// Number of chunks without a vector of the configured model.
     pub(crate) unembedded: AtomicI64,
     /// Model, event and vector at which they were last counted.
-    pub(crate) unembedded_at: Mutex<Option<(i64, Position, i64)>>,
+    pub(crate) unembedded_at: Mutex<Option<(i64, Position, Position)>>,
     /// Id of the configured model; 0 before it is known.
     pub(crate) target_model: AtomicI64,
     /// Cache of query embeddings, by model and text.
@@ -107,6 +108,12 @@ enum Opening {
 /// An open index.
 pub(crate) struct OpenIndex {
     pub db: Db,
+    /// Number of the index in the database.
+    pub index: i64,
+    /// This process, as a holder of leases.
+    holder: Holder,
+    /// The lease of the index, once the leader has written.
+    lease: Mutex<Option<Lease>>,
     memory: RwLock<Memory>,
     /// `None` while it is corrupt and the leader has to rebuild it.
     lexical: RwLock<Option<Arc<Lexical>>>,
@@ -218,6 +225,38 @@ impl OpenIndex {
     /// The model that queries use.
     pub(crate) fn active(&self) -> Option<ActiveModel> {
         self.memory().active().cloned()
+    }
+
+    /// Runs `work` in its own transaction, as the leader; an error if another process has taken over. Writes to the index
+    /// run one after the other.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let about = format!("index:{}", self.index);
+        let held = self.lease().clone();
+        let lease = match held {
+            Some(lease) => lease,
+            None => {
+                let (name, holder, takeover) = (about.clone(), self.holder.clone(), self.db.takeover());
+                let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
+                let acquired = self.db.write(&about, acquire).await?.ok_or(DbError::LeaseLost)?;
+                self.lease().insert(acquired).clone()
+            }
+        };
+        let checked = move |tx: &Tx<'_>| {
+            lease.renew(tx)?;
+            work(tx)
+        };
+        let written = self.db.write(about, checked).await;
+        if let Err(DbError::LeaseLost) = written {
+            *self.lease() = None;
+        }
+        written
+    }
+
+    fn lease(&self) -> MutexGuard<'_, Option<Lease>> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Updates the in-memory cache from the database. Blocks the caller, not queries.

@@ -98,7 +98,8 @@ impl Scene {
         .await;
         let opened = self.search.opened().await.unwrap();
         until("the model is active in the database", async || {
-            let active = opened.db.read(lyceum_store::vectors::active).await.unwrap();
+            let index = opened.index;
+            let active = opened.db.read(move |tx| lyceum_store::vectors::active(tx, index)).await.unwrap();
             active.is_some() && active == opened.active().map(|active| active.model)
         })
         .await;

@@ -31,3 +31,13 @@ pub(crate) fn last(tx: &Tx<'_>, counter: &str) -> Result<(i64, i64), DbError> {
     })?;
     Ok(found.unwrap_or_default())
 }
+
+/// Raises a counter to a number, unless it is higher.
+pub(crate) fn raise(tx: &Tx<'_>, counter: &str, to: i64) -> Result<(), DbError> {
+    tx.execute(
+        "INSERT INTO counters (name, value) VALUES ($1, $2)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE counters.value < excluded.value",
+        [counter.into(), to.into()],
+    )?;
+    Ok(())
+}

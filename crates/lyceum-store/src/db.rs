@@ -5,7 +5,9 @@ use std::{path::Path, sync::Arc, thread::JoinHandle};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    DbError, Tx, migrations,
+    DbError, Tx,
+    leases::Takeover,
+    migrations,
     sql::sqlite::{self, Sqlite},
 };
 
@@ -91,11 +93,42 @@ impl Db {
         let (caller, outcome) = oneshot::channel();
         let queue = self.0.queue.as_ref().ok_or(DbError::Closed)?;
         queue.send(Box::new(Write { work, result: None, caller })).await.map_err(|_| DbError::Closed)?;
-        let outcome = outcome.await.unwrap_or(Err(DbError::Closed));
+        self.marked(outcome.await)
+    }
+
+    /// Like [`Db::write`], for threads that may block: not for those that run async tasks.
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        about: impl Into<String>,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let _serialized = about.into();
+        let (caller, outcome) = oneshot::channel();
+        let queue = self.0.queue.as_ref().ok_or(DbError::Closed)?;
+        queue.blocking_send(Box::new(Write { work, result: None, caller })).map_err(|_| DbError::Closed)?;
+        self.marked(outcome.blocking_recv())
+    }
+
+    /// The outcome of a write; remembers corruption.
+    fn marked<T>(
+        &self,
+        outcome: Result<Result<T, DbError>, oneshot::error::RecvError>,
+    ) -> Result<T, DbError> {
+        let outcome = outcome.unwrap_or(Err(DbError::Closed));
         if let Err(DbError::Corrupt(_)) = outcome {
             self.0.engine.mark_corrupt();
         }
         outcome
+    }
+
+    /// Whether processes with other data folders use the database too. A file is used by those of its folder only.
+    pub fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Which leases a process may take over that holds the lock of its data folder.
+    pub fn takeover(&self) -> Takeover {
+        if self.is_shared() { Takeover::Expired } else { Takeover::Any }
     }
 
     /// Runs `work` on a consistent snapshot. It may run more than once.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{DbError, Row, Tx};
+use crate::{DbError, Row, Tx, counters};
 
 /// Sync state of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -302,27 +302,51 @@ pub fn remove_documents<'a>(
     Ok(())
 }
 
-/// Stores the bytes of objects until their upload, by hash.
+/// Begins a sync of a source: returns its number, which is higher than that of any sync before.
+pub fn begin_sync(tx: &Tx<'_>, source: &str) -> Result<i64, DbError> {
+    counters::reserve(tx, &format!("syncs:{source}"), 1)
+}
+
+/// Ends a sync: what it staged is kept as long as jobs need it.
+pub fn end_sync(tx: &Tx<'_>, source: &str, sync: i64) -> Result<(), DbError> {
+    counters::raise(tx, &format!("syncs-ended:{source}"), sync)
+}
+
+/// Stores the bytes of objects that a sync stages, by hash, until their upload.
 pub fn put_bodies<'a>(
     tx: &Tx<'_>,
+    source: &str,
+    sync: i64,
     bodies: impl IntoIterator<Item = (&'a str, &'a [u8])>,
 ) -> Result<(), DbError> {
-    let params = bodies.into_iter().map(|(hash, bytes)| [hash.into(), bytes.into()]);
-    tx.many("INSERT INTO bodies (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING", params)?;
+    let params =
+        bodies.into_iter().map(|(hash, bytes)| [source.into(), hash.into(), sync.into(), bytes.into()]);
+    tx.many(
+        "INSERT INTO bodies (source, hash, sync, bytes) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (source, hash) DO UPDATE SET sync = excluded.sync",
+        params,
+    )?;
     Ok(())
 }
 
 /// Returns the bytes of an object whose upload is pending.
-pub fn body(tx: &Tx<'_>, hash: &str) -> Result<Option<Vec<u8>>, DbError> {
-    tx.row("SELECT bytes FROM bodies WHERE hash = $1", [hash.into()], |row| row.bytes(0))
+pub fn body(tx: &Tx<'_>, source: &str, hash: &str) -> Result<Option<Vec<u8>>, DbError> {
+    tx.row("SELECT bytes FROM bodies WHERE source = $1 AND hash = $2", [source.into(), hash.into()], |row| {
+        row.bytes(0)
+    })
 }
 
-/// Deletes bytes without a job in `queue`. Must not run while a sync is staging bytes: their jobs don't exist yet.
-pub fn sweep_bodies(tx: &Tx<'_>, queue: &str) -> Result<usize, DbError> {
+/// Deletes bytes of a source without a job in `queue`, except those that a running sync has staged: their jobs don't exist
+/// yet.
+pub fn sweep_bodies(tx: &Tx<'_>, source: &str, queue: &str) -> Result<usize, DbError> {
+    let (begun, _) = counters::last(tx, &format!("syncs:{source}"))?;
+    let (ended, _) = counters::last(tx, &format!("syncs-ended:{source}"))?;
+    // Only the last one can be running.
+    let running = if ended < begun { begun } else { i64::MAX };
     tx.execute(
-        "DELETE FROM bodies WHERE NOT EXISTS
-             (SELECT 1 FROM jobs WHERE jobs.queue = $1 AND jobs.payload = bodies.hash)",
-        [queue.into()],
+        "DELETE FROM bodies WHERE source = $1 AND sync <> $2 AND NOT EXISTS
+             (SELECT 1 FROM jobs WHERE jobs.queue = $3 AND jobs.payload = bodies.hash)",
+        [source.into(), running.into(), queue.into()],
     )
 }
 

@@ -50,6 +50,9 @@ pub enum DbError {
     /// A stored value is invalid.
     #[error("unexpected data in the database: {0}")]
     Content(String),
+    /// Another process has taken over what the work is about.
+    #[error("another process has taken over; this one continues when that one has ended")]
+    LeaseLost,
     /// The process is shutting down, or the work panicked.
     #[error("the database was closed before the transaction was done")]
     Closed,
@@ -59,7 +62,7 @@ impl DbError {
     /// The code clients see.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Full(_) | Self::Busy(_) | Self::Closed => ErrorCode::Unavailable,
+            Self::Full(_) | Self::Busy(_) | Self::LeaseLost | Self::Closed => ErrorCode::Unavailable,
             Self::Corrupt(_)
             | Self::MarkedCorrupt
             | Self::TooNew { .. }

@@ -54,6 +54,16 @@ pub enum Since {
     Unknown,
 }
 
+impl Since {
+    /// The events, if they are known.
+    pub fn into_events(self) -> Vec<Event> {
+        match self {
+            Self::Events(events) => events,
+            Self::Nothing | Self::Unknown => Vec::new(),
+        }
+    }
+}
+
 impl Position {
     /// Parses what [`Display`](fmt::Display) writes; a number alone has no mark.
     pub fn parse(text: &str) -> Option<Self> {
@@ -85,16 +95,17 @@ impl EventKind {
     }
 }
 
-/// Appends events, in order.
+/// Appends events, in order; returns the position of the last.
 pub fn append<'a>(
     tx: &Tx<'_>,
     stream: &str,
     events: impl ExactSizeIterator<Item = (EventKind, &'a str)>,
     now: Timestamp,
-) -> Result<(), DbError> {
+) -> Result<Position, DbError> {
     if events.len() == 0 {
-        return Ok(());
+        return last(tx, stream);
     }
+    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
     let mark = random_mark()?;
     let first = counters::reserve_marked(tx, &counter(stream), events.len(), mark)?;
     let at = now.as_millisecond();
@@ -102,7 +113,7 @@ pub fn append<'a>(
         [stream.into(), seq.into(), mark.into(), kind.as_str().into(), key.into(), at.into()]
     });
     tx.many("INSERT INTO events (stream, seq, mark, kind, key, at) VALUES ($1, $2, $3, $4, $5, $6)", params)?;
-    Ok(())
+    Ok(Position { seq: first + count - 1, mark })
 }
 
 /// Returns what happened in a stream after a position, unless it is more than `max` events.

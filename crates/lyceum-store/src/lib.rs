@@ -14,6 +14,7 @@ pub mod grants;
 pub mod jobs;
 pub mod kv;
 mod leader;
+pub mod leases;
 mod migrations;
 mod objects;
 pub mod pages;

@@ -7,10 +7,28 @@ use jiff::Timestamp;
 use crate::{
     DbError, Row, Tx, counters,
     events::{self, EventKind},
+    vectors,
 };
 
-/// Event stream of pages; the key of an event is a page id.
-pub const STREAM: &str = "pages";
+/// Event stream of the pages of an index; the key of an event is a page id.
+pub fn stream(index: i64) -> String {
+    format!("pages:{index}")
+}
+
+/// Finds an index by name; `None` if it doesn't exist yet.
+pub fn find_index(tx: &Tx<'_>, name: &str) -> Result<Option<i64>, DbError> {
+    tx.row("SELECT id FROM indexes WHERE name = $1", [name.into()], |row| row.integer(0))
+}
+
+/// Finds an index by name, or creates it.
+pub fn create_index(tx: &Tx<'_>, name: &str) -> Result<i64, DbError> {
+    if let Some(known) = find_index(tx, name)? {
+        return Ok(known);
+    }
+    let id = counters::reserve(tx, "indexes", 1)?;
+    tx.execute("INSERT INTO indexes (id, name) VALUES ($1, $2)", [id.into(), name.into()])?;
+    Ok(id)
+}
 
 /// A page to be stored.
 #[derive(Debug, Clone)]
@@ -52,15 +70,18 @@ pub struct StoredPage {
 }
 
 /// Returns the version of each page of a source, by key.
-pub fn versions(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>, DbError> {
-    tx.rows("SELECT key, version FROM pages WHERE source = $1", [source.into()], |row| {
-        Ok((row.text(0)?, row.text(1)?))
-    })
+pub fn versions(tx: &Tx<'_>, index: i64, source: &str) -> Result<Vec<(String, String)>, DbError> {
+    tx.rows(
+        "SELECT key, version FROM pages WHERE index_id = $1 AND source = $2",
+        [index.into(), source.into()],
+        |row| Ok((row.text(0)?, row.text(1)?)),
+    )
 }
 
 /// Inserts or replaces pages, deletes others, and appends the events. Of several with one key, the last is stored.
 pub fn apply(
     tx: &Tx<'_>,
+    index: i64,
     source: &str,
     stored: &[PageRow],
     removed: &[String],
@@ -69,8 +90,8 @@ pub fn apply(
     let mut seen = HashSet::with_capacity(stored.len());
     let mut stored: Vec<&PageRow> = stored.iter().rev().filter(|page| seen.insert(&page.key)).collect();
     stored.reverse();
-    let removed = ids(tx, source, removed.iter())?.into_iter().flatten().collect::<Vec<i64>>();
-    let known = ids(tx, source, stored.iter().map(|page| &page.key))?;
+    let removed = ids(tx, index, source, removed.iter())?.into_iter().flatten().collect::<Vec<i64>>();
+    let known = ids(tx, index, source, stored.iter().map(|page| &page.key))?;
     let new = known.iter().filter(|id| id.is_none()).count();
     let mut new_ids = counters::reserve(tx, "pages", new)?..;
     let stored: Vec<(i64, &PageRow)> =
@@ -80,10 +101,11 @@ pub fn apply(
     let replaced = removed.iter().chain(stored.iter().map(|(id, _)| id));
     tx.many("DELETE FROM chunks WHERE page = $1", replaced.map(of))?;
     tx.many(
-        "INSERT INTO pages (id, source, key, version, facts) VALUES ($1, $2, $3, $4, $5)
+        "INSERT INTO pages (id, index_id, source, key, version, facts) VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (id) DO UPDATE SET version = excluded.version, facts = excluded.facts",
         stored.iter().map(|(id, page)| {
-            [(*id).into(), source.into(), (&page.key).into(), (&page.version).into(), (&page.facts).into()]
+            let (key, version, facts) = ((&page.key).into(), (&page.version).into(), (&page.facts).into());
+            [(*id).into(), index.into(), source.into(), key, version, facts]
         }),
     )?;
     let chunks = stored.iter().flat_map(|(id, page)| page.chunks.iter().map(move |chunk| (*id, chunk)));
@@ -103,15 +125,18 @@ pub fn apply(
             ]
         }),
     )?;
+    let of_pages: Vec<&[ChunkRow]> = stored.iter().map(|(_, page)| page.chunks.as_slice()).collect();
+    vectors::enqueue(tx, index, first, &of_pages)?;
     let gone = removed.iter().map(|id| (EventKind::Removed, id.to_string()));
     let changes: Vec<_> =
         gone.chain(stored.iter().map(|(id, _)| (EventKind::Stored, id.to_string()))).collect();
-    events::append(tx, STREAM, changes.iter().map(|(kind, id)| (*kind, id.as_str())), now)
+    events::append(tx, &stream(index), changes.iter().map(|(kind, id)| (*kind, id.as_str())), now)?;
+    Ok(())
 }
 
-/// All pages.
-pub fn all(tx: &Tx<'_>) -> Result<Vec<StoredPage>, DbError> {
-    tx.rows("SELECT id, source, facts FROM pages ORDER BY id", [], |row| {
+/// All pages of an index.
+pub fn all(tx: &Tx<'_>, index: i64) -> Result<Vec<StoredPage>, DbError> {
+    tx.rows("SELECT id, source, facts FROM pages WHERE index_id = $1 ORDER BY id", [index.into()], |row| {
         Ok(StoredPage { id: row.integer(0)?, source: row.text(1)?, facts: row.text(2)? })
     })
 }
@@ -159,23 +184,27 @@ pub fn chunks_by_id(tx: &Tx<'_>, ids: &[i64]) -> Result<Vec<Option<ChunkRow>>, D
     Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
 }
 
-/// Number of pages and chunks.
-pub fn count(tx: &Tx<'_>) -> Result<(i64, i64), DbError> {
-    let found = tx.row("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM chunks)", [], |row| {
-        Ok((row.integer(0)?, row.integer(1)?))
-    })?;
+/// Number of pages and chunks of an index.
+pub fn count(tx: &Tx<'_>, index: i64) -> Result<(i64, i64), DbError> {
+    let found = tx.row(
+        "SELECT (SELECT count(*) FROM pages WHERE index_id = $1),
+             (SELECT count(*) FROM chunks c JOIN pages p ON p.id = c.page WHERE p.index_id = $1)",
+        [index.into()],
+        |row| Ok((row.integer(0)?, row.integer(1)?)),
+    )?;
     Ok(found.unwrap_or_default())
 }
 
 /// The id of the page with each key, if it exists.
 fn ids<'a>(
     tx: &Tx<'_>,
+    index: i64,
     source: &str,
     keys: impl IntoIterator<Item = &'a String>,
 ) -> Result<Vec<Option<i64>>, DbError> {
     let found = tx.rows_of_each(
-        "SELECT id FROM pages WHERE source = $1 AND key = $2",
-        keys.into_iter().map(|key| [source.into(), key.into()]),
+        "SELECT id FROM pages WHERE index_id = $1 AND source = $2 AND key = $3",
+        keys.into_iter().map(|key| [index.into(), source.into(), key.into()]),
         |row| row.integer(0),
     )?;
     Ok(found.into_iter().map(|rows| rows.first().copied()).collect())

@@ -6,6 +6,8 @@
 pub(crate) mod dialect;
 pub(crate) mod sqlite;
 
+use jiff::Timestamp;
+
 use crate::DbError;
 
 /// A transaction.
@@ -39,6 +41,11 @@ impl<'a> Tx<'a> {
     /// Runs statements without parameters.
     pub(crate) fn batch(&self, sql: &str) -> Result<(), DbError> {
         sqlite::batch(self.connection, sql)
+    }
+
+    /// The time by the clock that leases and jobs are measured with, the same for all processes.
+    pub fn now(&self) -> Result<Timestamp, DbError> {
+        Ok(Timestamp::now())
     }
 
     /// Runs a statement and returns the number of changed rows.

@@ -1,12 +1,15 @@
 //! The database, through its public API.
 
 mod audit;
+mod bodies;
 mod durability;
 mod events;
 mod jobs;
 mod kv;
+mod leases;
 mod migrations;
 mod opening;
+mod vectors;
 
 use std::time::Duration;
 

@@ -24,13 +24,20 @@ use crate::{
     document::{Document, hash},
     failpoint::{self, Step},
     read::Reader,
-    upload::QUEUE,
 };
 
 /// A staged document; its bytes are in the database.
 pub(super) struct StagedDocument {
     pub row: DocumentRow,
     pub raw_hash: String,
+}
+
+/// What a sync has staged.
+#[derive(Default)]
+pub(super) struct Staging {
+    /// Number of the sync; 0 if nothing was staged.
+    pub sync: i64,
+    pub documents: Vec<StagedDocument>,
 }
 
 impl Knowledge {
@@ -43,12 +50,19 @@ impl Knowledge {
         publishing: Publishing,
         now: Timestamp,
         on_progress: &OnProgress,
-    ) -> Result<Vec<StagedDocument>, SyncError> {
+    ) -> Result<Staging, SyncError> {
         let (of, about) = (pending.len(), self.options.about());
-        if of > 0 {
-            // Delete leftovers of an interrupted sync.
-            self.db.write(&about, |tx| documents::sweep_bodies(tx, QUEUE)).await?;
+        if of == 0 {
+            return Ok(Staging::default());
         }
+        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let begin = move |tx: &Tx<'_>| {
+            let sync = documents::begin_sync(tx, &source)?;
+            // Delete leftovers of an interrupted sync.
+            documents::sweep_bodies(tx, &source, &queue)?;
+            Ok(sync)
+        };
+        let sync = self.db.write(&about, begin).await?;
         let size = |one: &PendingDocument| snapshot.files().get(&one.path).map_or(0, |file| file.size);
         let batches: Vec<Vec<PendingDocument>> = batches(pending, size).map(<[_]>::to_vec).collect();
         let built: Vec<_> = batches
@@ -89,16 +103,17 @@ impl Knowledge {
             done += batch.len();
             let batch: Vec<BuiltDocument> = batch.into_iter().flatten().collect();
             let batch = Arc::new(batch);
-            let bodies = batch.clone();
-            let write =
-                move |tx: &Tx<'_>| documents::put_bodies(tx, bodies.iter().flat_map(BuiltDocument::bodies));
+            let (source, bodies) = (self.options.name.to_string(), batch.clone());
+            let write = move |tx: &Tx<'_>| {
+                documents::put_bodies(tx, &source, sync, bodies.iter().flat_map(BuiltDocument::bodies))
+            };
             self.db.write(&about, write).await?;
             let built = batch.iter().map(|one| (one.row.clone(), one.raw_hash.clone()));
             staged.extend(built.map(|(row, raw_hash)| StagedDocument { row, raw_hash }));
             on_progress(Progress::Staging { done, of });
             failpoint::reached(Step::Staged);
         }
-        Ok(staged)
+        Ok(Staging { sync, documents: staged })
     }
 }
 

@@ -8,13 +8,13 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_store::{
-    DbError,
+    DbError, Tx,
     events::{self, Since},
     pages,
 };
 use sha2::{Digest, Sha256};
 
-use super::{ABOUT, OpenIndex, Search};
+use super::{OpenIndex, Search};
 use crate::{
     chunk::{self, Chunk},
     error::Error,
@@ -50,8 +50,8 @@ impl Search {
         ours: impl Fn(&str) -> bool,
     ) -> Result<Plan, Error> {
         let opened = self.opened().await?;
-        let source = source.to_owned();
-        let known = opened.db.read(move |tx| pages::versions(tx, &source)).await?;
+        let (index, source) = (opened.index, source.to_owned());
+        let known = opened.db.read(move |tx| pages::versions(tx, index, &source)).await?;
         let known: HashMap<String, String> = known.into_iter().collect();
         let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(&stored_version(version));
         let mut read: Vec<String> = wanted.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
@@ -85,8 +85,8 @@ impl Search {
             let source = source.to_owned();
             let rows = tokio::task::spawn_blocking(move || batch.iter().map(row).collect::<Vec<_>>());
             let rows = rows.await.map_err(|_| Error::Closed("chunking failed; see the log".to_owned()))?;
-            let now = Timestamp::now();
-            opened.db.write(ABOUT, move |tx| pages::apply(tx, &source, &rows, &gone, now)).await?;
+            let (index, now) = (opened.index, Timestamp::now());
+            opened.write(move |tx| pages::apply(tx, index, &source, &rows, &gone, now)).await?;
         }
         let search = self.clone();
         let followed = opened.clone();
@@ -153,10 +153,11 @@ enum CatchUpError {
 
 fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(), CatchUpError> {
     let position = lexical.position().map_err(CatchUpError::Index)?;
+    let stream = pages::stream(opened.index);
     let since = opened
         .db
         .read_blocking(|tx| {
-            Ok((events::last(tx, pages::STREAM)?, events::since(tx, pages::STREAM, position, usize::MAX)?))
+            Ok((events::last(tx, &stream)?, events::since(tx, &stream, position, usize::MAX)?))
         })
         .map_err(CatchUpError::Database)?;
     let (last, touched): (_, BTreeSet<i64>) = match since {
@@ -167,7 +168,8 @@ fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(),
         // Deletions may be among the events that are gone, so rebuild from scratch.
         (last, Since::Unknown) => {
             lexical.clear().map_err(CatchUpError::Index)?;
-            let all = opened.db.read_blocking(pages::all).map_err(CatchUpError::Database)?;
+            let read = |tx: &Tx<'_>| pages::all(tx, opened.index);
+            let all = opened.db.read_blocking(read).map_err(CatchUpError::Database)?;
             (last, all.into_iter().map(|page| page.id).collect())
         }
     };

@@ -5,11 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_store::{Db, DbError, Leader, Tx, events, pages};
+use lyceum_store::{Db, DbError, Leader, Tx, events, leases::Holder, pages};
 use tokio_util::sync::CancellationToken;
 
-use super::{ABOUT, OpenIndex, Opening, Search};
+use super::{OpenIndex, Opening, Search};
 use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
+
+/// Name of the index in its database.
+const INDEX: &str = "search";
 
 /// How often to look for changes of other processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -107,10 +110,14 @@ impl Search {
         let is_leader = self.is_leader();
         let file = folder.join("search.db");
         let load = |db: Db| {
-            let memory = db.read_blocking(|tx| Memory::load(tx, None))?;
-            Ok((db, memory))
+            let index = match db.read_blocking(|tx| pages::find_index(tx, INDEX))? {
+                Some(index) => index,
+                None => db.write_blocking("indexes", |tx| pages::create_index(tx, INDEX))?,
+            };
+            let memory = db.read_blocking(|tx| Memory::load(tx, index, None))?;
+            Ok((db, index, memory))
         };
-        let (db, memory) = match Db::open(&file).and_then(load) {
+        let (db, index, memory) = match Db::open(&file).and_then(load) {
             // Leader only: a process that has the file open would keep using the deleted one.
             Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_)) if is_leader => {
                 Db::recreate(&file).and_then(load)?
@@ -119,9 +126,20 @@ impl Search {
         };
         let rerank = self.options.reranker.as_ref();
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
-        let (memory_lock, lexical_lock, lexical_retry) = Default::default();
-        let (memory, lexical) = (memory.into(), None.into());
-        let opened = OpenIndex { db, memory, lexical, memory_lock, lexical_lock, lexical_retry, rerank };
+        let (memory_lock, lexical_lock, lexical_retry, lease) = Default::default();
+        let (memory, lexical, holder) = (memory.into(), None.into(), Holder::random()?);
+        let opened = OpenIndex {
+            db,
+            index,
+            holder,
+            lease,
+            memory,
+            lexical,
+            memory_lock,
+            lexical_lock,
+            lexical_retry,
+            rerank,
+        };
         self.open_lexical(&opened, is_leader);
         Ok(opened)
     }
@@ -129,9 +147,10 @@ impl Search {
     /// Opens the lexical index. The leader rebuilds a corrupt one.
     pub(crate) fn open_lexical(&self, opened: &OpenIndex, is_leader: bool) {
         let folder = self.options.folder.join("words");
+        let stream = pages::stream(opened.index);
         // Needed to check whether the index is valid.
         let counted =
-            opened.db.read_blocking(|tx| Ok((events::last(tx, pages::STREAM)?, pages::count(tx)?.0)));
+            opened.db.read_blocking(|tx| Ok((events::last(tx, &stream)?, pages::count(tx, opened.index)?.0)));
         let (last, count) = match counted {
             Ok(counted) => counted,
             Err(error) => {
@@ -147,7 +166,7 @@ impl Search {
             // checksum.
             let same_count = u64::try_from(count).is_ok_and(|count| count == lexical.count());
             let is_known = || {
-                let read = |tx: &Tx<'_>| events::is_known(tx, pages::STREAM, position);
+                let read = |tx: &Tx<'_>| events::is_known(tx, &stream, position);
                 opened.db.read_blocking(read).unwrap_or_default()
             };
             let usable = if position == last { same_count } else { is_known() };
@@ -201,7 +220,8 @@ impl OpenIndex {
         if before <= 1 {
             return Ok(0);
         }
-        self.db.write(ABOUT, move |tx| events::delete_before(tx, pages::STREAM, before)).await
+        let stream = pages::stream(self.index);
+        self.write(move |tx| events::delete_before(tx, &stream, before)).await
     }
 }
 

@@ -70,7 +70,7 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     let opened = first.search.opened().await.unwrap();
     assert_eq!(opened.trim(10).await.unwrap(), 0);
     assert_eq!(opened.trim(1).await.unwrap(), 3);
-    let left = opened.db.read(|tx| events::after(tx, pages::STREAM, 0, 10)).await.unwrap();
+    let left = opened.db.read(|tx| events::after(tx, &pages::stream(1), 0, 10)).await.unwrap();
     assert_eq!(left.iter().map(|event| event.position.seq).collect::<Vec<_>>(), [4]);
     drop(opened);
     until("the follower has all pages", async || second.ids(Mode::Lexical, "wheel").await.len() == 2).await;

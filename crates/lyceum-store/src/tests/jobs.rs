@@ -128,3 +128,25 @@ async fn whoever_begins_alone_can_end_every_old_claim() {
     });
     assert_eq!(claimed.await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_worker_that_was_paused_past_its_lease_can_t_end_the_claim_of_another() {
+    let scene = scene();
+    let seen = scene.db.write("test", |tx| {
+        jobs::enqueue(tx, QUEUE, [("a", "1")], at(0))?;
+        let paused = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?.remove(0);
+        let other = jobs::claim(tx, QUEUE, at(60), LEASE, 10)?.remove(0);
+        jobs::complete(tx, QUEUE, &paused)?;
+        jobs::fail(tx, QUEUE, &paused, "too late", None)?;
+        let claimed = jobs::claim(tx, QUEUE, at(61), LEASE, 10)?.len();
+        let kept = (jobs::count(tx, QUEUE)?, jobs::failures(tx, QUEUE, 10)?.len());
+        // Enqueued again and claimed by a third: the second no longer has it either.
+        jobs::enqueue(tx, QUEUE, [("a", "2")], at(62))?;
+        let third = jobs::claim(tx, QUEUE, at(200), LEASE, 10)?.remove(0);
+        jobs::complete(tx, QUEUE, &other)?;
+        let meanwhile = jobs::claim(tx, QUEUE, at(201), LEASE, 10)?.len();
+        jobs::complete(tx, QUEUE, &third)?;
+        Ok((claimed, kept, meanwhile, jobs::count(tx, QUEUE)?))
+    });
+    assert_eq!(seen.await.unwrap(), (0, (1, 0), 0, 0));
+}
