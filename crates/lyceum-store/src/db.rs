@@ -1,50 +1,104 @@
 //! The database: transactions, given as closures that may run more than once.
 
-use std::{path::Path, sync::Arc, thread::JoinHandle};
+use std::{
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    path::Path,
+    sync::Arc,
+    thread::JoinHandle,
+    time::Instant,
+};
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    DbError, Tx,
+    DbError, PostgresSettings, Tx,
     leases::Takeover,
     migrations,
-    sql::sqlite::{self, Sqlite},
+    sql::{
+        postgres::{self, Postgres},
+        sqlite::{self, Sqlite},
+    },
 };
 
-/// Maximum number of queued writes.
+/// Maximum number of queued writes of one writer.
 const QUEUE_CAPACITY: usize = 1024;
 
 /// The database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Db(Arc<Inner>);
 
+/// The queue of a writer.
+type Queue = mpsc::Sender<Box<dyn Work>>;
+
+/// A write, its queue, and where its outcome is reported.
+type Queued<'a, T> = (&'a Queue, Box<dyn Work>, oneshot::Receiver<Result<T, DbError>>);
+
 #[derive(Debug)]
 struct Inner {
-    engine: Sqlite,
-    /// `None` once the writer is told to stop.
-    queue: Option<mpsc::Sender<Box<dyn Work>>>,
-    writer: Option<JoinHandle<()>>,
+    engine: Engine,
+    /// Empty once the writers are told to stop.
+    queues: Vec<Queue>,
+    writers: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
 /// A queued write.
 pub(crate) trait Work: Send {
-    /// Runs in a transaction and keeps the result, which replaces that of an earlier run; returns whether it succeeded.
-    fn run(&mut self, tx: &Tx<'_>) -> bool;
+    /// What it is about.
+    fn about(&self) -> &str;
+
+    /// When it was queued.
+    fn queued(&self) -> Instant;
+
+    /// Runs in a transaction and keeps the result, which replaces that of an earlier run.
+    fn run(&mut self, tx: &Tx<'_>) -> Run;
 
     /// Reports the outcome to the caller. An error of the work takes precedence over one of the commit.
     fn end(self: Box<Self>, committed: Result<(), DbError>);
 }
 
+/// How work went.
+#[derive(Debug)]
+pub(crate) enum Run {
+    /// It can be committed.
+    Succeeded,
+    /// It must be rolled back; [`Work::end`] reports why.
+    Failed,
+    /// It must be rolled back, and may succeed when it runs again.
+    Transient(DbError),
+}
+
 struct Write<T, F> {
+    about: String,
+    queued: Instant,
     work: F,
     result: Option<Result<T, DbError>>,
     caller: oneshot::Sender<Result<T, DbError>>,
 }
 
 impl<T: Send, F: Fn(&Tx<'_>) -> Result<T, DbError> + Send> Work for Write<T, F> {
-    fn run(&mut self, tx: &Tx<'_>) -> bool {
-        let result = (self.work)(tx);
-        self.result.insert(result).is_ok()
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    fn queued(&self) -> Instant {
+        self.queued
+    }
+
+    fn run(&mut self, tx: &Tx<'_>) -> Run {
+        self.result = None;
+        match (self.work)(tx) {
+            Err(error) if error.is_transient() => Run::Transient(error),
+            result => match self.result.insert(result) {
+                Ok(_) => Run::Succeeded,
+                Err(_) => Run::Failed,
+            },
+        }
     }
 
     fn end(self: Box<Self>, committed: Result<(), DbError>) {
@@ -62,12 +116,8 @@ impl Db {
     /// A corrupt file is an error, also if the corruption was detected during earlier use; see [`Db::recreate`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
         let (engine, connection) = Sqlite::open(file, migrations::run)?;
-        let (queue, waiting) = mpsc::channel(QUEUE_CAPACITY);
-        let writer = std::thread::Builder::new()
-            .name("lyceum-db".to_owned())
-            .spawn(move || sqlite::write_all(&connection, waiting))
-            .map_err(DbError::Folder)?;
-        Ok(Self(Arc::new(Inner { engine, queue: Some(queue), writer: Some(writer) })))
+        let writer = writer("lyceum-db", move |waiting| sqlite::write_all(&connection, waiting))?;
+        Ok(Self::new(Engine::Sqlite(engine), vec![writer]))
     }
 
     /// Moves a corrupt database aside and opens a new one: all of its content can be rebuilt from the sources. The
@@ -75,6 +125,22 @@ impl Db {
     pub fn recreate(file: &Path) -> Result<Self, DbError> {
         sqlite::move_aside(file).map_err(DbError::Folder)?;
         Self::open(file)
+    }
+
+    /// Connects to Postgres and runs migrations. Blocks, and must not be called on a thread that runs async tasks.
+    pub fn connect(settings: &PostgresSettings) -> Result<Self, DbError> {
+        let engine = Postgres::open(settings, migrations::run)?;
+        let writers = (0..settings.writers.max(1)).map(|number| {
+            let server = engine.server().clone();
+            writer(&format!("lyceum-db-{number}"), move |waiting| postgres::write_all(&server, waiting))
+        });
+        let writers = writers.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::new(Engine::Postgres(engine), writers))
+    }
+
+    fn new(engine: Engine, writers: Vec<(Queue, JoinHandle<()>)>) -> Self {
+        let (queues, writers) = writers.into_iter().unzip();
+        Self(Arc::new(Inner { engine, queues, writers }))
     }
 
     /// Runs `work` in its own transaction; when this returns, the changes are durable. Failed work changes
@@ -88,11 +154,8 @@ impl Db {
         about: impl Into<String>,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        // SQLite has one writer, so everything is one after the other.
-        let _serialized = about.into();
-        let (caller, outcome) = oneshot::channel();
-        let queue = self.0.queue.as_ref().ok_or(DbError::Closed)?;
-        queue.send(Box::new(Write { work, result: None, caller })).await.map_err(|_| DbError::Closed)?;
+        let (queue, write, outcome) = self.write_of(about.into(), work)?;
+        queue.send(write).await.map_err(|_| DbError::Closed)?;
         self.marked(outcome.await)
     }
 
@@ -102,11 +165,24 @@ impl Db {
         about: impl Into<String>,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        let _serialized = about.into();
-        let (caller, outcome) = oneshot::channel();
-        let queue = self.0.queue.as_ref().ok_or(DbError::Closed)?;
-        queue.blocking_send(Box::new(Write { work, result: None, caller })).map_err(|_| DbError::Closed)?;
+        let (queue, write, outcome) = self.write_of(about.into(), work)?;
+        queue.blocking_send(write).map_err(|_| DbError::Closed)?;
         self.marked(outcome.blocking_recv())
+    }
+
+    /// A write about something.
+    fn write_of<T: Send + 'static>(
+        &self,
+        about: String,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<Queued<'_, T>, DbError> {
+        // Always the same writer, so that writes about one thing don't keep all of them waiting for its lock.
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&about);
+        let count = u64::try_from(self.0.queues.len()).unwrap_or(1).max(1);
+        let queue = usize::try_from(hash % count).ok().and_then(|number| self.0.queues.get(number));
+        let (caller, outcome) = oneshot::channel();
+        let write = Write { about, queued: Instant::now(), work, result: None, caller };
+        Ok((queue.ok_or(DbError::Closed)?, Box::new(write), outcome))
     }
 
     /// The outcome of a write; remembers corruption.
@@ -115,20 +191,10 @@ impl Db {
         outcome: Result<Result<T, DbError>, oneshot::error::RecvError>,
     ) -> Result<T, DbError> {
         let outcome = outcome.unwrap_or(Err(DbError::Closed));
-        if let Err(DbError::Corrupt(_)) = outcome {
-            self.0.engine.mark_corrupt();
+        if let (Err(DbError::Corrupt(_)), Engine::Sqlite(engine)) = (&outcome, &self.0.engine) {
+            engine.mark_corrupt();
         }
         outcome
-    }
-
-    /// Whether processes with other data folders use the database too. A file is used by those of its folder only.
-    pub fn is_shared(&self) -> bool {
-        false
-    }
-
-    /// Which leases a process may take over that holds the lock of its data folder.
-    pub fn takeover(&self) -> Takeover {
-        if self.is_shared() { Takeover::Expired } else { Takeover::Any }
     }
 
     /// Runs `work` on a consistent snapshot. It may run more than once.
@@ -136,21 +202,52 @@ impl Db {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
+        let permit = match &self.0.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(engine) => Some(engine.permit().await?),
+        };
         let db = self.clone();
-        tokio::task::spawn_blocking(move || db.read_blocking(work)).await.unwrap_or(Err(DbError::Closed))
+        let read = move || match (&db.0.engine, permit) {
+            (Engine::Postgres(engine), Some(permit)) => engine.read(permit, work),
+            _ => db.read_blocking(work),
+        };
+        tokio::task::spawn_blocking(read).await.unwrap_or(Err(DbError::Closed))
     }
 
     /// Like [`Db::read`], on this thread, which must be one that may block: not one that runs async tasks.
     pub fn read_blocking<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
-        self.0.engine.read(work)
+        match &self.0.engine {
+            Engine::Sqlite(engine) => engine.read(work),
+            Engine::Postgres(engine) => engine.read(engine.permit_blocking()?, work),
+        }
     }
+
+    /// Whether processes with other data folders use the database too. A file is used by those of its folder only.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.0.engine, Engine::Postgres(_))
+    }
+
+    /// Which leases a process may take over that holds the lock of its data folder.
+    pub fn takeover(&self) -> Takeover {
+        if self.is_shared() { Takeover::Expired } else { Takeover::Any }
+    }
+}
+
+/// Starts a writer thread; returns its queue too.
+fn writer(
+    name: &str,
+    write_all: impl FnOnce(mpsc::Receiver<Box<dyn Work>>) + Send + 'static,
+) -> Result<(Queue, JoinHandle<()>), DbError> {
+    let (queue, waiting) = mpsc::channel(QUEUE_CAPACITY);
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || write_all(waiting));
+    Ok((queue, thread.map_err(DbError::Folder)?))
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.queue = None;
-        if let Some(writer) = self.writer.take() {
-            // If the writer panicked, its callers got `DbError::Closed`.
+        self.queues.clear();
+        for writer in self.writers.drain(..) {
+            // If a writer panicked, its callers got `DbError::Closed`.
             let _ended = writer.join();
         }
     }

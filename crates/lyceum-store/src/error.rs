@@ -12,6 +12,10 @@ impl DriverError {
         let causes = std::iter::successors(error.source(), |error| error.source());
         Self(causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}")))
     }
+
+    pub(crate) fn text(text: &str) -> Self {
+        Self(text.to_owned())
+    }
 }
 
 /// Why a database operation failed. The messages are for the operator.
@@ -50,6 +54,20 @@ pub enum DbError {
     /// A stored value is invalid.
     #[error("unexpected data in the database: {0}")]
     Content(String),
+    /// The address of the database, or its certificate file, can't be used.
+    #[error(
+        "the address of the database can't be used; it has the form postgres://user:password@host/database"
+    )]
+    Address(#[source] DriverError),
+    /// The database server can't be reached, or is starting, stopping or full.
+    #[error("the database can't be reached; try again in a moment")]
+    Unavailable(#[source] DriverError),
+    /// Another transaction was in the way; the work runs again.
+    #[error("the database is busy; try again in a moment")]
+    Conflict(#[source] DriverError),
+    /// The connection was lost during a commit, and its outcome can't be found out.
+    #[error("the connection to the database was lost; it is not known whether the change was stored")]
+    Unknown,
     /// Another process has taken over what the work is about.
     #[error("another process has taken over; this one continues when that one has ended")]
     LeaseLost,
@@ -59,13 +77,25 @@ pub enum DbError {
 }
 
 impl DbError {
+    /// Whether the same work may succeed when it runs again.
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, Self::Busy(_) | Self::Unavailable(_) | Self::Conflict(_))
+    }
+
     /// The code clients see.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Full(_) | Self::Busy(_) | Self::LeaseLost | Self::Closed => ErrorCode::Unavailable,
+            Self::Full(_)
+            | Self::Busy(_)
+            | Self::Unavailable(_)
+            | Self::Conflict(_)
+            | Self::Unknown
+            | Self::LeaseLost
+            | Self::Closed => ErrorCode::Unavailable,
             Self::Corrupt(_)
             | Self::MarkedCorrupt
             | Self::TooNew { .. }
+            | Self::Address(_)
             | Self::Sql(_)
             | Self::Folder(_)
             | Self::Content(_) => ErrorCode::InternalError,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use lyceum_net::Backoff;
 
-use crate::{DbError, Row, Tx, sql::dialect};
+use crate::{DbError, Row, Tx};
 
 /// A claimed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +91,7 @@ pub fn claim(
     max: usize,
 ) -> Result<Vec<Job>, DbError> {
     let until = now.checked_add(lease).unwrap_or(Timestamp::MAX).as_millisecond();
-    let skip_locked = dialect::SKIP_LOCKED;
+    let skip_locked = tx.dialect().skip_locked();
     tx.rows(
         &format!(
             "WITH claimable AS MATERIALIZED

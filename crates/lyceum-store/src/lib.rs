@@ -25,7 +25,10 @@ pub use db::Db;
 pub use error::{DbError, DriverError};
 pub use leader::Leader;
 pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects, S3Settings};
-pub use sql::{Param, Row, Tx};
+pub use sql::{
+    Param, Row, Tx,
+    postgres::{PostgresSettings, Statements},
+};
 
 #[cfg(test)]
 mod tests;

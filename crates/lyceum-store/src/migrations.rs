@@ -1,6 +1,6 @@
 //! Schema migrations. A released migration never changes; a schema change is a new one.
 
-use crate::{DbError, Tx, sql::dialect};
+use crate::{DbError, Tx};
 
 /// The migrations; the number of a migration is its position, starting at 1.
 const MIGRATIONS: &[&str] = &[
@@ -257,14 +257,14 @@ pub(crate) fn run(tx: &Tx<'_>) -> Result<(), DbError> {
 /// Migrates a database to the schema of the first `steps` migrations.
 pub(crate) fn run_up_to(tx: &Tx<'_>, steps: usize) -> Result<(), DbError> {
     let create = "CREATE TABLE IF NOT EXISTS schema_steps (step {integer} NOT NULL)";
-    tx.batch(&dialect::typed(create))?;
+    tx.batch(&tx.dialect().typed(create))?;
     let found = tx.row("SELECT coalesce(max(step), 0) FROM schema_steps", [], |row| row.integer(0))?;
     let (found, known) = (found.unwrap_or_default(), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
     if found > known {
         return Err(DbError::TooNew { found, known });
     }
     for (step, text) in (1_i64..).zip(MIGRATIONS).take(steps).filter(|(step, _)| *step > found) {
-        tx.batch(&dialect::typed(text))?;
+        tx.batch(&tx.dialect().typed(text))?;
         tx.execute("INSERT INTO schema_steps (step) VALUES ($1)", [step.into()])?;
     }
     Ok(())

@@ -16,7 +16,10 @@ use rusqlite::{
 use tokio::sync::mpsc;
 
 use super::{Param, Tx};
-use crate::{DbError, db::Work, error::DriverError};
+use crate::{
+    DbError, DriverError,
+    db::{Run, Work},
+};
 
 /// How long to wait for a lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -59,7 +62,7 @@ impl Sqlite {
         }
         let connection = connect(file)?;
         connection.execute_batch(BEGIN_WRITE)?;
-        let migrated = migrate(&Tx::on(&connection));
+        let migrated = migrate(&Tx::on_sqlite(&connection));
         connection.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
         migrated?;
         Ok((Self { file: file.to_owned(), readers: Mutex::default() }, connection))
@@ -78,7 +81,7 @@ impl Sqlite {
         let kept = self.readers().pop();
         let connection = kept.map_or_else(|| connect(&self.file), Ok)?;
         connection.execute_batch(BEGIN_READ)?;
-        let answer = work(&Tx::on(&connection));
+        let answer = work(&Tx::on_sqlite(&connection));
         connection.execute_batch("ROLLBACK")?;
         let mut readers = self.readers();
         if readers.len() < MAX_IDLE_READERS {
@@ -173,12 +176,20 @@ fn attempt(connection: &Connection, mut work: Box<dyn Work>) -> Option<Box<dyn W
         work.end(Err(error.into()));
         return None;
     }
-    let done = catch_unwind(AssertUnwindSafe(|| work.run(&Tx::on(connection))));
-    let succeeded = matches!(done, Ok(true));
+    let done = catch_unwind(AssertUnwindSafe(|| work.run(&Tx::on_sqlite(connection))));
+    let succeeded = matches!(done, Ok(Run::Succeeded));
     let end = if succeeded { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
     // If the work ended the whole transaction, the commit fails too and reports it.
     let _ended = connection.execute_batch(end);
-    done.is_ok().then_some(work)
+    match done {
+        Ok(Run::Succeeded | Run::Failed) => Some(work),
+        // The only writer met the lock of another process for longer than its timeout.
+        Ok(Run::Transient(error)) => {
+            work.end(Err(error));
+            None
+        }
+        Err(_panic) => None,
+    }
 }
 
 /// Opens a connection, for use by one thread at a time.

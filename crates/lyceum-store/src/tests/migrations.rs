@@ -14,7 +14,7 @@ fn earlier(steps: usize, content: &str) -> (Db, TempDir) {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("lyceum.db");
     let connection = Connection::open(&file).unwrap();
-    migrations::run_up_to(&Tx::on(&connection), steps).unwrap();
+    migrations::run_up_to(&Tx::on_sqlite(&connection), steps).unwrap();
     connection.execute_batch(content).unwrap();
     drop(connection);
     (Db::open(&file).unwrap(), folder)

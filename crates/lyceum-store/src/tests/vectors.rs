@@ -1,6 +1,6 @@
 //! The queue of chunks to embed, and the vectors of several indexes in one database.
 
-use super::{at, scene};
+use super::{at, engines};
 use crate::{
     DbError, Tx,
     pages::{self, ChunkRow, PageRow},
@@ -36,52 +36,54 @@ fn embed(tx: &Tx<'_>, index: i64, model: i64, texts: &[&str]) -> Result<(), DbEr
 
 #[tokio::test]
 async fn what_has_no_vector_is_pending_beginnings_of_pages_first() {
-    let scene = scene();
-    let seen = scene.db.write("index", |tx| {
-        let index = pages::create_index(tx, "search")?;
-        let store = |rows: &[PageRow], gone: &[String]| pages::apply(tx, index, "kb", rows, gone, at(0));
-        store(&[page("a", &["a", "b", "same"]), page("b", &["c", "same"])], &[])?;
-        let model = vectors::model(tx, index, "one", "")?.id;
-        let mut seen = vec![pending(tx, model)?, vectors::count_pending(tx, model)?.to_string()];
-        embed(tx, index, model, &["a", "same"])?;
-        seen.extend([pending(tx, model)?, vectors::count_pending(tx, model)?.to_string()]);
-        // A changed page: what is known needs no new vector; what is gone is known to be gone.
-        store(&[page("a", &["a", "d", "same"])], &[])?;
-        seen.push(pending(tx, model)?);
-        vectors::forget_pending(tx, model, &[b"b".to_vec(), b"c".to_vec()])?;
-        seen.push(pending(tx, model)?);
-        // Rejected text is not pending until it is retried.
-        vectors::put(tx, index, model, &[(b"c".to_vec(), Vec::new())], at(0))?;
-        seen.push(pending(tx, model)?);
-        vectors::retry_rejected(tx, model)?;
-        seen.push(pending(tx, model)?);
-        Ok(seen)
-    });
-    assert_eq!(
-        seen.await.unwrap(),
-        ["a1 c1 b1 same2", "5", "c1 b1", "2", "c1 b0 d1", "c1 d1", "d1", "c1 d1"]
-    );
+    for scene in engines().await {
+        let seen = scene.db.write("index", |tx| {
+            let index = pages::create_index(tx, "search")?;
+            let store = |rows: &[PageRow], gone: &[String]| pages::apply(tx, index, "kb", rows, gone, at(0));
+            store(&[page("a", &["a", "b", "same"]), page("b", &["c", "same"])], &[])?;
+            let model = vectors::model(tx, index, "one", "")?.id;
+            let mut seen = vec![pending(tx, model)?, vectors::count_pending(tx, model)?.to_string()];
+            embed(tx, index, model, &["a", "same"])?;
+            seen.extend([pending(tx, model)?, vectors::count_pending(tx, model)?.to_string()]);
+            // A changed page: what is known needs no new vector; what is gone is known to be gone.
+            store(&[page("a", &["a", "d", "same"])], &[])?;
+            seen.push(pending(tx, model)?);
+            vectors::forget_pending(tx, model, &[b"b".to_vec(), b"c".to_vec()])?;
+            seen.push(pending(tx, model)?);
+            // Rejected text is not pending until it is retried.
+            vectors::put(tx, index, model, &[(b"c".to_vec(), Vec::new())], at(0))?;
+            seen.push(pending(tx, model)?);
+            vectors::retry_rejected(tx, model)?;
+            seen.push(pending(tx, model)?);
+            Ok(seen)
+        });
+        assert_eq!(
+            seen.await.unwrap(),
+            ["a1 c1 b1 same2", "5", "c1 b1", "2", "c1 b0 d1", "c1 d1", "d1", "c1 d1"]
+        );
+    }
 }
 
 #[tokio::test]
 async fn indexes_in_one_database_leave_each_other_alone() {
-    let scene = scene();
-    let seen = scene.db.write("indexes", |tx| {
-        let (one, two) = (pages::create_index(tx, "one")?, pages::create_index(tx, "two")?);
-        assert_eq!(pages::create_index(tx, "one")?, one);
-        for index in [one, two] {
-            pages::apply(tx, index, "kb", &[page("a", &["a"])], &[], at(0))?;
-        }
-        let of_one = vectors::model(tx, one, "same", "")?.id;
-        let of_two = vectors::model(tx, two, "same", "")?.id;
-        assert_ne!(of_one, of_two);
-        embed(tx, one, of_one, &["a"])?;
-        vectors::activate(tx, one, of_one)?;
-        vectors::sweep(tx, one)?;
-        pages::apply(tx, one, "kb", &[], &["a".to_owned()], at(0))?;
-        let counts = (pages::count(tx, one)?, pages::count(tx, two)?);
-        let models = (vectors::active(tx, one)?.is_some(), vectors::active(tx, two)?.is_some());
-        Ok((counts, models, pending(tx, of_two)?, vectors::models(tx, two)?.len()))
-    });
-    assert_eq!(seen.await.unwrap(), (((0, 0), (1, 1)), (true, false), "a1".to_owned(), 1));
+    for scene in engines().await {
+        let seen = scene.db.write("indexes", |tx| {
+            let (one, two) = (pages::create_index(tx, "one")?, pages::create_index(tx, "two")?);
+            assert_eq!(pages::create_index(tx, "one")?, one);
+            for index in [one, two] {
+                pages::apply(tx, index, "kb", &[page("a", &["a"])], &[], at(0))?;
+            }
+            let of_one = vectors::model(tx, one, "same", "")?.id;
+            let of_two = vectors::model(tx, two, "same", "")?.id;
+            assert_ne!(of_one, of_two);
+            embed(tx, one, of_one, &["a"])?;
+            vectors::activate(tx, one, of_one)?;
+            vectors::sweep(tx, one)?;
+            pages::apply(tx, one, "kb", &[], &["a".to_owned()], at(0))?;
+            let counts = (pages::count(tx, one)?, pages::count(tx, two)?);
+            let models = (vectors::active(tx, one)?.is_some(), vectors::active(tx, two)?.is_some());
+            Ok((counts, models, pending(tx, of_two)?, vectors::models(tx, two)?.len()))
+        });
+        assert_eq!(seen.await.unwrap(), (((0, 0), (1, 1)), (true, false), "a1".to_owned(), 1));
+    }
 }
