@@ -172,3 +172,15 @@ async fn the_server_s_certificate_is_verified() {
     let refused = connect("other.pem", other.cert.pem()).await;
     assert!(matches!(refused, Err(DbError::Address(_))), "{refused:?}");
 }
+
+#[tokio::test]
+async fn of_several_hosts_one_that_answers_is_used() {
+    let Some(server) = Server::start().await else { return };
+    let port = server.postgres.port();
+    let address = |hosts: &str| server.url().replace(&format!("127.0.0.1:{port}"), hosts);
+    // Nothing listens on port 1.
+    let url = address(&format!("127.0.0.1:1,127.0.0.1:{port}"));
+    let db = server.connect(PostgresSettings::new(Secret::new(&url).unwrap())).await;
+    db.write("count", count_up).await.unwrap();
+    assert_eq!(counted(&db).await, 1);
+}
