@@ -16,6 +16,9 @@ use crate::process::command_line;
 /// The database user, who needs no password.
 const USER: &str = "lyceum";
 
+/// Maximum number of attempts to start the server: another program may take the port first.
+const MAX_STARTS: usize = 5;
+
 /// Stops the server after twenty seconds without users, and deletes its folder.
 const STOP_WHEN_UNUSED: &str = r#"
 unused=0
@@ -89,6 +92,17 @@ impl Postgres {
         )
     }
 
+    /// The address of an empty schema.
+    pub fn empty_schema(&self, schema: &str) -> Result<String> {
+        let programs = programs().context("Postgres is not installed")?;
+        let sql = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+        let port = self.port.to_string();
+        let words =
+            ["--host=127.0.0.1", "--port", &port, "--username", USER, "--dbname=postgres", "--command", &sql];
+        run(&mut program(&programs, None, "psql", &words))?;
+        Ok(self.url(schema))
+    }
+
     /// Writes a file that only the server may read into its data folder.
     pub fn write_private(&self, name: &str, text: &str) -> Result<PathBuf> {
         use std::os::unix::fs::PermissionsExt;
@@ -115,15 +129,16 @@ fn start(programs: &Path, owner: Option<&Owner>, folder: &Path) -> Result<u16> {
     let (data, log) = (text(&data)?, text(&log)?);
     let init = ["--pgdata", data, "--auth=trust", "--username", USER, "--encoding=UTF8", "--no-sync"];
     run(&mut program(programs, owner, "initdb", &init))?;
-    // Free until it is used: taken ones are not handed out again at once.
-    let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let options = format!(
-        "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off -c max_connections=300"
-    );
-    let start = ["start", "--wait", "--pgdata", data, "--log", log, "--options", &options];
-    run(&mut program(programs, owner, "pg_ctl", &start)).with_context(|| {
-        format!("Postgres did not start: {}", fs::read_to_string(log).unwrap_or_default())
-    })?;
+    let port = (0..MAX_STARTS).find_map(|_| {
+        let port = TcpListener::bind("127.0.0.1:0").ok()?.local_addr().ok()?.port();
+        let options = format!(
+            "-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off -c max_connections=300"
+        );
+        let start = ["start", "--wait", "--pgdata", data, "--log", log, "--options", &options];
+        run(&mut program(programs, owner, "pg_ctl", &start)).ok().map(|()| port)
+    });
+    let said = || format!("Postgres did not start: {}", fs::read_to_string(log).unwrap_or_default());
+    let port = port.with_context(said)?;
     fs::write(folder.join("port"), port.to_string())?;
     let stop = program(programs, owner, "pg_ctl", &["stop", "--mode=immediate", "--pgdata", data]);
     let mut watch = Command::new("setsid");

@@ -59,6 +59,8 @@ pub struct Options {
     pub folder: PathBuf,
     /// The object store of the documents.
     pub objects: Objects,
+    /// The database that several machines share; `None` for a file in the folder.
+    pub shared: Option<Db>,
 }
 
 impl Options {
@@ -169,8 +171,10 @@ impl Knowledge {
             Ok((db, snapshot))
         };
         let mut leader = None;
-        let (db, snapshot) = match Db::open(&file).and_then(load) {
-            Err(damage @ (DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))) => {
+        let shared = options.shared.clone();
+        let is_file = shared.is_none();
+        let (db, snapshot) = match shared.map_or_else(|| Db::open(&file), Ok).and_then(load) {
+            Err(damage @ (DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))) if is_file => {
                 // Only the leader may replace the database: other processes would keep using the old one.
                 leader = Leader::try_acquire(&options.folder).map_err(DbError::Folder)?;
                 leader.as_ref().ok_or(damage)?;

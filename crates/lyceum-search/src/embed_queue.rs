@@ -109,7 +109,8 @@ impl Search {
         let (mut registered, mut unavailable, mut last_sweep) = (None, None, None);
         let mut queue = Vec::new();
         loop {
-            if !self.is_leader() {
+            if !self.leads(&opened).await? {
+                registered = None;
                 self.select_model(&opened, &embedder, &mut unavailable).await?;
                 self.model.send_replace(ModelStatus::Ready);
                 self.wait_for_chunks().await;
@@ -131,8 +132,8 @@ impl Search {
             *failures = 0;
             self.model.send_replace(ModelStatus::Ready);
             if processed == 0 {
-                self.activate(&opened, model, &embedder).await?;
                 sweep(&opened, &mut last_sweep).await?;
+                self.activate(&opened, model, &embedder).await?;
                 self.wait_for_chunks().await;
             }
         }
@@ -307,7 +308,7 @@ impl Search {
         let active = opened.db.read_blocking(|tx| vectors::active(tx, opened.index))?;
         let used = opened.active().map(|active| active.model);
         // The current vectors serve queries until this process has loaded the other model.
-        if active.is_some() && active != used && !self.is_leader() {
+        if active.is_some() && active != used && self.is_follower(opened) {
             self.unembedded_chunks.notify_one();
         }
         Ok(())

@@ -53,6 +53,8 @@ const QUERY_CACHE_CAPACITY: usize = 2_000;
 pub struct Options {
     /// Folder of the index.
     pub folder: PathBuf,
+    /// The database that several machines share, and the name of the index in it; `None` for a file in the folder.
+    pub shared: Option<(Db, String)>,
     /// Serialized settings of the embedding model; `None` for lexical search only.
     pub embedder: Option<String>,
     /// Creates an embedder from its settings.
@@ -186,6 +188,20 @@ impl Search {
         leader.is_some()
     }
 
+    /// Whether this process writes pages and vectors: the leader of the folder, and in a shared database the one of all
+    /// leaders that has the lease.
+    pub(crate) async fn leads(&self, opened: &OpenIndex) -> Result<bool, DbError> {
+        if !self.is_leader() {
+            return Ok(false);
+        }
+        Ok(!opened.db.is_shared() || opened.acquire().await?.is_some())
+    }
+
+    /// Whether another process writes pages and vectors, as far as this one knows.
+    pub(crate) fn is_follower(&self, opened: &OpenIndex) -> bool {
+        !self.is_leader() || (opened.db.is_shared() && !opened.has_lease())
+    }
+
     /// Remembers whether the lock could be requested, and logs a new error.
     fn record_lock_error(&self, fault: Option<String>) {
         let mut known = self.lock_error.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,26 +249,38 @@ impl OpenIndex {
         &self,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        let about = format!("index:{}", self.index);
-        let held = self.lease().clone();
-        let lease = match held {
-            Some(lease) => lease,
-            None => {
-                let (name, holder, takeover) = (about.clone(), self.holder.clone(), self.db.takeover());
-                let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
-                let acquired = self.db.write(&about, acquire).await?.ok_or(DbError::LeaseLost)?;
-                self.lease().insert(acquired).clone()
-            }
-        };
+        let lease = self.acquire().await?.ok_or(DbError::LeaseLost)?;
         let checked = move |tx: &Tx<'_>| {
             lease.renew(tx)?;
             work(tx)
         };
-        let written = self.db.write(about, checked).await;
+        let written = self.db.write(self.about(), checked).await;
         if let Err(DbError::LeaseLost) = written {
             *self.lease() = None;
         }
         written
+    }
+
+    /// The lease of the index; `None` if another process has it.
+    async fn acquire(&self) -> Result<Option<Lease>, DbError> {
+        let held = self.lease().clone();
+        if held.is_some() {
+            return Ok(held);
+        }
+        let (name, holder, takeover) = (self.about(), self.holder.clone(), self.db.takeover());
+        let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
+        let acquired = self.db.write(self.about(), acquire).await?;
+        self.lease().clone_from(&acquired);
+        Ok(acquired)
+    }
+
+    /// Whether this process has the lease of the index, as far as it knows.
+    pub(crate) fn has_lease(&self) -> bool {
+        self.lease().is_some()
+    }
+
+    fn about(&self) -> String {
+        format!("index:{}", self.index)
     }
 
     fn lease(&self) -> MutexGuard<'_, Option<Lease>> {

@@ -116,6 +116,7 @@ pub(crate) fn open(
         readers: readers(declared.api),
         objects: objects(declared, &folder)?,
         folder,
+        shared: None,
     })?;
     Ok(Arc::new(knowledge))
 }

@@ -110,7 +110,7 @@ fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> O
         }),
     };
     let (embedder, connect) = (embedder_settings(&declared), connector(&declared, embedders));
-    Options { folder, embedder, connect, reranker }
+    Options { folder, shared: None, embedder, connect, reranker }
 }
 
 /// The settings of the embedder, serialized; `None` if none is configured.

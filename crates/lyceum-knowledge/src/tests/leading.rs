@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use lyceum_harness::{postgres::Postgres, skip::skipped};
+use lyceum_net::Secret;
 use lyceum_store::{
-    Db, DbError,
+    Db, DbError, Objects, PostgresSettings,
     leases::{self, Holder, Takeover},
 };
 
@@ -74,4 +76,39 @@ async fn a_nul_in_a_file_is_replaced() {
     let entry = base.knowledge.snapshot().catalog.get("file", "a").unwrap().clone();
     let stored = base.knowledge.document(&entry).await.unwrap();
     assert_eq!(stored.content.trim(), "before\u{fffd}after");
+}
+
+#[tokio::test]
+async fn machines_with_one_database_publish_one_after_the_other_and_show_the_same() {
+    let start = || -> Result<_, String> {
+        let server = Postgres::start().map_err(|error| format!("no Postgres: {error:#}"))?;
+        let url = server.empty_schema(&format!("knowledge_{}", std::process::id())).unwrap();
+        let settings = PostgresSettings::new(Secret::new(&url).unwrap());
+        Ok((server, Db::connect(&settings).unwrap(), Db::connect(&settings).unwrap()))
+    };
+    let started = tokio::task::spawn_blocking(start).await.unwrap();
+    let Ok((_server, one, two)) = started.inspect_err(|reason| skipped(reason)) else { return };
+    let (source, objects) = (tempfile::tempdir().unwrap(), Objects::memory());
+    let write = |name: &str| std::fs::write(source.path().join(name), document(name, "", "text")).unwrap();
+    write("a.md");
+    let first = Base::on_machine(source.path(), objects.clone(), one).await;
+    let second = Base::on_machine(source.path(), objects, two.clone()).await;
+    first.sync().await;
+    second.knowledge.update_catalog().await.unwrap();
+    assert_eq!((first.paths(), second.paths()), (vec!["a.md".to_owned()], vec!["a.md".to_owned()]));
+    let entry = second.knowledge.snapshot().catalog.entries()[0].clone();
+    assert_eq!(second.knowledge.document(&entry).await.unwrap().content.trim(), "text");
+
+    write("b.md");
+    let quiet: OnProgress = Arc::new(|_| ());
+    let refused = second.knowledge.sync(&quiet).await;
+    assert!(matches!(refused, Err(SyncError::NotLeader)), "{refused:?}");
+    // The lease of the first runs out, as if it had ended; the second takes over.
+    two.write("test", |tx| tx.execute("UPDATE leases SET until = 0", [])).await.unwrap();
+    second.sync().await;
+    first.knowledge.update_catalog().await.unwrap();
+    assert_eq!(first.paths(), ["a.md", "b.md"]);
+    write("c.md");
+    let refused = first.knowledge.sync(&quiet).await;
+    assert!(matches!(refused, Err(SyncError::Db(DbError::LeaseLost))), "{refused:?}");
 }

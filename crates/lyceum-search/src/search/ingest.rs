@@ -72,7 +72,7 @@ impl Search {
         gone: Vec<String>,
     ) -> Result<bool, Error> {
         let opened = self.opened().await?;
-        if !self.is_leader() {
+        if !self.leads(&opened).await? {
             return Ok(false);
         }
         // The semaphore is never closed, so this always succeeds.

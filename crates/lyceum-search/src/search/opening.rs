@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{OpenIndex, Opening, Search};
 use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
 
-/// Name of the index in its database.
+/// Name of the index in a database of its own.
 const INDEX: &str = "search";
 
 /// How often to look for changes of other processes.
@@ -57,7 +57,10 @@ impl Search {
             if let Ok(Err(error)) = polled {
                 tracing::warn!(error.cause = %error, "could not read changes of the search index");
             }
-            if last_trim.is_none_or(|before| before.elapsed() > TRIM_INTERVAL) && self.is_leader() {
+            if last_trim.is_none_or(|before| before.elapsed() > TRIM_INTERVAL)
+                && self.is_leader()
+                && !self.is_follower(&opened)
+            {
                 last_trim = Some(Instant::now());
                 if let Err(error) = opened.trim(RETAINED_EVENTS).await {
                     tracing::warn!(error.cause = %error, "could not delete old events of the search index");
@@ -110,16 +113,24 @@ impl Search {
         let is_leader = self.is_leader();
         let file = folder.join("search.db");
         let load = |db: Db| {
-            let index = match db.read_blocking(|tx| pages::find_index(tx, INDEX))? {
+            let name = self.options.shared.as_ref().map_or(INDEX, |(_, name)| name);
+            let index = match db.read_blocking(|tx| pages::find_index(tx, name))? {
                 Some(index) => index,
-                None => db.write_blocking("indexes", |tx| pages::create_index(tx, INDEX))?,
+                None => {
+                    let name = name.to_owned();
+                    db.write_blocking("indexes", move |tx| pages::create_index(tx, &name))?
+                }
             };
             let memory = db.read_blocking(|tx| Memory::load(tx, index, None))?;
             Ok((db, index, memory))
         };
-        let (db, index, memory) = match Db::open(&file).and_then(load) {
+        let shared = self.options.shared.as_ref().map(|(db, _)| db.clone());
+        let is_file = shared.is_none();
+        let (db, index, memory) = match shared.map_or_else(|| Db::open(&file), Ok).and_then(load) {
             // Leader only: a process that has the file open would keep using the deleted one.
-            Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_)) if is_leader => {
+            Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))
+                if is_leader && is_file =>
+            {
                 Db::recreate(&file).and_then(load)?
             }
             opened => opened?,
