@@ -23,6 +23,7 @@ use chain::Chain;
 use lyceum_harness::repo::Repo;
 use lyceum_harness::scratch::Scratch;
 use server::Mode;
+pub(crate) use server::free_address;
 use sign_in::SignInMethod;
 use tables::Results;
 

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "a terminal program; stdout is not an MCP transport")]
 
 mod auth;
+mod compare;
 mod connection;
 mod figures;
 mod flood;
@@ -43,6 +44,8 @@ enum Subject {
     Flood(flood::Options),
     /// Syncing real repositories, and reading them over REST.
     Sync(sync::Options),
+    /// Two builds, loaded in turn: calls, search, skills.
+    Compare(compare::Options),
 }
 
 fn main() -> ExitCode {
@@ -57,5 +60,6 @@ fn run(repo: &Repo, subject: &Subject) -> Result<()> {
         Subject::Auth(options) => auth::run(repo, options),
         Subject::Flood(options) => flood::run(repo, options),
         Subject::Sync(options) => sync::run(repo, options),
+        Subject::Compare(options) => compare::run(options),
     }
 }

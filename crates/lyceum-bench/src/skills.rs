@@ -120,6 +120,13 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// Writes a generated corpus; returns its folder and a task that matches one skill or several.
+pub(crate) fn write_corpus(root: PathBuf, skills: usize) -> Result<(PathBuf, String)> {
+    let corpus = Corpus::write(root, skills)?;
+    let task = corpus.tasks(1).pop().unwrap_or_default();
+    Ok((corpus.root, task))
+}
+
 /// Measures which skills tasks find.
 fn quality(repo: &Repo, options: &Options) -> Result<()> {
     let programs = release::programs(repo, options.program.as_deref(), &[])?;

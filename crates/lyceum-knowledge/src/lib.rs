@@ -17,11 +17,13 @@ mod pages;
 mod plan;
 mod prompts;
 mod provenance;
+mod public;
 mod publishing;
 mod read;
 mod register;
 mod report;
 mod resources;
+mod search_everything;
 mod search_request;
 mod search_response;
 mod service;
@@ -36,15 +38,17 @@ pub use document::Document;
 pub use document_bytes::DocumentBytes;
 pub use features::Features;
 pub use plan::{excluded_documents, is_document, other_files, templates};
+pub use public::PublicContent;
 pub use publishing::recognise_publishing;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
-pub use register::{document_uris, list_uris, register};
+pub use register::{document_uris, list_uris, register, register_everything};
 pub use report::{CappedList, FileReason, Report};
+pub use search_everything::{EverythingHit, EverythingResponse, KnowledgeBases, NamedBase};
 pub use search_request::{
     DEFAULT_RESULTS, Filters, KnowledgeSearch, SCRIPT, SKILL, SearchOptions, is_of_skills,
 };
-pub use search_response::{ScoreExplanation, SearchHit, SearchResponse};
-pub use service::{Knowledge, Links, OpenError, Options, Readers, State};
+pub use search_response::{ScoreExplanation, SearchCoverage, SearchHit, SearchResponse};
+pub use service::{Knowledge, Links, OpenError, Options, State};
 pub use sync::{Progress, SyncError};
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use lyceum_content::{
     language,
     ontology::{self, Ontology},
 };
-use lyceum_search::{Filter, MAX_RESULTS, Mode, Query, Search};
+use lyceum_search::{Filter, MAX_RESULTS, Mode, Query, QueryResult, Search};
 use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -85,6 +85,16 @@ impl KnowledgeSearch {
         filters: &Filters,
         options: SearchOptions,
     ) -> Result<SearchResponse, Error> {
+        Ok(SearchResponse::of(self.query(text, filters, options).await?, options.explain))
+    }
+
+    /// The search of [`KnowledgeSearch::find`], before it becomes a response.
+    pub(crate) async fn query(
+        &self,
+        text: String,
+        filters: &Filters,
+        options: SearchOptions,
+    ) -> Result<QueryResult, Error> {
         let filter = filter(self.knowledge.ontology(), filters)?;
         let limit = filters.limit.unwrap_or(DEFAULT_RESULTS);
         self.knowledge.ready().await?;
@@ -100,7 +110,7 @@ impl KnowledgeSearch {
             let facts = &hit.facts;
             is_of_skills(&facts.key()) || snapshot.catalog.get(&facts.content_type, &facts.id).is_some()
         });
-        Ok(SearchResponse::of(result, options.explain))
+        Ok(result)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The response of a search, the same over MCP, REST and the command line.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use lyceum_search::{Facets, Hit, IndexCoverage, QueryResult};
@@ -115,22 +115,28 @@ impl SearchResponse {
     /// The response for a query result.
     pub fn of(result: QueryResult, explain: bool) -> Self {
         let QueryResult { hits, took, degraded, suggestion, facets, searched } = result;
-        let searched = hits.is_empty().then(|| {
-            let IndexCoverage { documents, sources, synced_at } = searched;
-            SearchCoverage { documents, sources, synced_at }
-        });
         Self {
+            searched: hits.is_empty().then(|| coverage(searched)),
             results: hits.into_iter().map(|hit| search_hit(hit, explain)).collect(),
-            took_ms: (took.as_secs_f64() * 100_000.0).round() / 100.0,
+            took_ms: milliseconds(took),
             degraded,
             did_you_mean: suggestion,
             facets: facets.map(counts),
-            searched,
         }
     }
 }
 
-fn search_hit(hit: Hit, explain: bool) -> SearchHit {
+pub(crate) fn coverage(searched: IndexCoverage) -> SearchCoverage {
+    let IndexCoverage { documents, sources, synced_at } = searched;
+    SearchCoverage { documents, sources, synced_at }
+}
+
+/// Milliseconds with two decimals.
+pub(crate) fn milliseconds(took: Duration) -> f64 {
+    (took.as_secs_f64() * 100_000.0).round() / 100.0
+}
+
+pub(crate) fn search_hit(hit: Hit, explain: bool) -> SearchHit {
     let Hit { source, facts, score, rerank_score, snippet, heading, lines: (first, last), stages } = hit;
     let facts = Arc::unwrap_or_clone(facts);
     // Link to the lines, unless the URL has a fragment already.

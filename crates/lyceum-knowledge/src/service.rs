@@ -18,7 +18,7 @@ use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{CatalogSnapshot, SyncError, catalog::CatalogKey};
+use crate::{CatalogSnapshot, PublicContent, SyncError, catalog::CatalogKey};
 
 /// Size of the document cache, in bytes.
 const CACHE_BYTES: u64 = 24 * 1024 * 1024;
@@ -53,8 +53,8 @@ pub struct Options {
     pub poll: Duration,
     /// Display name of the knowledge base, such as `SuperBenefit`.
     pub title: String,
-    /// Who may read whole documents.
-    pub readers: Readers,
+    /// What is public.
+    pub public: PublicContent,
     /// The data folder: database, lock file and, if they are local, the objects.
     pub folder: PathBuf,
     /// The object store of the documents.
@@ -78,15 +78,6 @@ impl Options {
     pub(crate) fn catalog_key(&self) -> CatalogKey {
         CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
     }
-}
-
-/// Who may read whole documents, apart from tools that require membership anyway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readers {
-    /// Everyone with public access.
-    Everyone,
-    /// Members with the scope `knowledge:read`.
-    Members,
 }
 
 /// Web link template of a source's files, with `{commit}` and `{path}`; `None` without links.

@@ -5,6 +5,7 @@ mod get_document;
 mod list_groups;
 mod list_releases;
 mod refresh_sources;
+mod search_everything;
 mod search_knowledge;
 mod search_lexicon;
 mod search_with_documents;
@@ -17,26 +18,36 @@ pub(crate) use get_document::GetDocument;
 pub(crate) use list_groups::{Groups, ListGroups};
 pub(crate) use list_releases::{ListReleases, Releases};
 pub(crate) use refresh_sources::RefreshSources;
+pub(crate) use search_everything::SearchEverything;
 pub(crate) use search_knowledge::SearchKnowledge;
 pub(crate) use search_lexicon::SearchLexicon;
 pub(crate) use search_with_documents::SearchWithDocuments;
 
 use crate::{
-    Knowledge, Readers,
+    Knowledge,
+    public::{PublicContent, member_note},
     search_request::{SCRIPT, SKILL},
 };
+
+/// A tool that returns lists, passages or definitions.
+fn summaries(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    spec.access = knowledge.options.public.summaries(&spec.access.domain);
+    named(knowledge, spec)
+}
+
+/// A tool that returns full documents: for members, as specified, even where everyone may read them over REST.
+fn documents(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    spec.access = PublicContent::Summaries.documents(&spec.access.domain);
+    spec.description.push_str(member_note(&spec.access));
+    if knowledge.options.public == PublicContent::All {
+        spec.description.push_str(" Published documents are open to everyone by the REST API.");
+    }
+    named(knowledge, spec)
+}
 
 /// Puts the title of the knowledge base into a tool's description.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec.description = spec.description.replace("{title}", knowledge.title());
-    spec
-}
-
-/// Says in a member tool's description that the documents are public, if they are.
-fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    if knowledge.options.readers == Readers::Everyone {
-        spec.description.push_str(" Published documents are open to everyone by the REST API.");
-    }
     spec
 }
 
@@ -45,16 +56,17 @@ fn with_types(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     let types = knowledge.ontology().types().map(|one| one.name.as_str()).chain([SKILL, SCRIPT]);
     let types: Vec<Value> = types.map(Value::from).chain([Value::Null]).collect();
     let filters = spec.input_schema.values_mut().find_map(|part| filters_in(part, 4));
-    if let Some(property) = filters.and_then(Value::as_object_mut) {
+    let content_type = filters.and_then(|filters| filters.get_mut("contentType"));
+    if let Some(property) = content_type.and_then(Value::as_object_mut) {
         property.insert("enum".to_owned(), types.into());
     }
     spec
 }
 
-/// The property `contentType` of the filters in a schema.
+/// The properties of the filters in a schema.
 fn filters_in(schema: &mut Value, deep: usize) -> Option<&mut Value> {
     if schema.pointer("/properties/contentType").is_some() {
-        return schema.pointer_mut("/properties/contentType");
+        return schema.pointer_mut("/properties");
     }
     if deep == 0 {
         return None;

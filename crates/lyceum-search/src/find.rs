@@ -1,6 +1,7 @@
 //! The query pipeline: candidates of the lexical and the vector index, fusion, reranking, snippets.
 
 mod candidates;
+mod merge;
 mod result;
 mod stems;
 
@@ -25,6 +26,7 @@ use crate::{
 
 use candidates::{Candidates, QueryVector};
 
+pub use merge::{IndexResult, MergedResult, merge};
 pub use result::{Facets, Hit, IndexCoverage, QueryResult, Stages};
 
 /// Maximum length of a query, in characters.
@@ -106,6 +108,19 @@ impl Search {
         let work =
             move || candidates::rank(&opened, &query, &ParsedQuery::of(&text), query_vector.as_ref(), depth);
         self.run_limited(work).await
+    }
+
+    /// The IDF mass of a query: the sum of the weights of its terms, whether documents contain them or not. Makes BM25
+    /// scores of several indexes comparable ([`merge`]); 0 while there is no lexical index.
+    pub async fn idf_mass(&self, text: &str) -> Result<f32, Error> {
+        let parsed = ParsedQuery::of(checked(text)?);
+        let lexical = self.opened().await?.lexical();
+        let Some(lexical) = lexical else { return Ok(0.0) };
+        let mass = self.run_limited(move || lexical.idf_mass(&parsed)).await?;
+        Ok(mass.unwrap_or_else(|error| {
+            tracing::warn!(error.cause = %error, "could not read term frequencies of the lexical index");
+            0.0
+        }))
     }
 
     /// Runs CPU-bound or blocking work on a blocking thread, with limited concurrency: more threads would not return any

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::page::Kind;
 
 /// Weight of the cosine; BM25 has the rest.
-fn weight(kind: Kind) -> f32 {
+pub(crate) fn weight(kind: Kind) -> f32 {
     match kind {
         Kind::Prose => 0.7,
         Kind::Code => 0.9,
@@ -23,7 +23,7 @@ pub(crate) const SMOOTHED_PAGES: usize = 50;
 const NEIGHBOURS: usize = 5;
 
 /// Factor on the score of a page in another language than the query's. Modest: a clearly better page stays first.
-const OTHER_LANGUAGE_FACTOR: f32 = 0.85;
+pub(crate) const OTHER_LANGUAGE_FACTOR: f32 = 0.85;
 
 /// Share of a score that comes from neighbours.
 fn share(kind: Kind) -> f32 {
@@ -163,9 +163,13 @@ fn by_score(a: &FusedCandidate, b: &FusedCandidate) -> std::cmp::Ordering {
 
 fn median_cosine(candidates: &[Candidate]) -> f32 {
     let lexical = candidates.iter().filter(|one| one.bm25.is_some());
-    let mut near: Vec<f32> = lexical.filter_map(|one| one.cosine.map(|(cosine, _)| cosine)).collect();
-    near.sort_by(f32::total_cmp);
-    near.get(near.len() / 2).copied().unwrap_or_default()
+    median(lexical.filter_map(|one| one.cosine.map(|(cosine, _)| cosine)).collect()).unwrap_or_default()
+}
+
+/// The median; `None` of nothing.
+pub(crate) fn median(mut values: Vec<f32>) -> Option<f32> {
+    values.sort_by(f32::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 /// Keeps the nearest chunk of each page.

@@ -28,8 +28,10 @@ pub use error::Error;
 pub use failure::Failure;
 pub use filter::Filter;
 pub use find::{
-    Facets, Hit, IndexCoverage, MAX_QUERY_CHARS, MAX_RESULTS, Mode, Query, QueryResult, RankedPage, Stages,
+    Facets, Hit, IndexCoverage, IndexResult, MAX_QUERY_CHARS, MAX_RESULTS, MergedResult, Mode, Query,
+    QueryResult, RankedPage, Stages, merge,
 };
 pub use lexical::analyzer::{Term, terms};
 pub use page::{Facts, Kind, Page};
 pub use search::{Options, Plan, Ranking, Search, State, Status, discard};
+pub use vectors::VectorTable;

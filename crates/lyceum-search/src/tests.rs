@@ -64,8 +64,8 @@ impl Scene {
         for task in self.tasks {
             tokio::time::timeout(Duration::from_secs(20), task).await.unwrap().unwrap();
         }
-        let Ok(search) = Arc::try_unwrap(self.search) else { panic!("the index is still in use") };
-        drop(search);
+        // Work on blocking threads can't be cancelled: it ends on its own.
+        until("the index is no longer in use", async || Arc::strong_count(&self.search) == 1).await;
     }
 
     async fn put(&self, pages: Vec<Page>) {

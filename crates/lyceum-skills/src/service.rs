@@ -17,6 +17,7 @@ use crate::{
     Rules, SkillSet,
     analytics::Tracker,
     embedding::Embedding,
+    ranking::Coverage,
     script::Scripts,
     skill_set::{ConfigYaml, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
@@ -116,11 +117,16 @@ impl Skills {
         &self.scripts
     }
 
-    /// How `get_skill` finds skills without keywords: "hybrid" or "lexical"; `None` if all declare keywords.
+    /// How `get_skill` finds skills without keywords: "lexical", "hybrid-summary" while only names and descriptions are
+    /// embedded, or "hybrid"; `None` if all declare keywords.
     pub fn ranking(&self) -> Option<&'static str> {
         let skill_set = self.state().borrow().skill_set.clone()?;
         let ranker = Some(&skill_set.ranker).filter(|ranker| !ranker.is_empty())?;
-        Some(if self.embedding.is_complete(ranker) { "hybrid" } else { "lexical" })
+        Some(match self.embedding.coverage(ranker) {
+            Coverage::Nothing => "lexical",
+            Coverage::Summaries => "hybrid-summary",
+            Coverage::All => "hybrid",
+        })
     }
 
     /// The current skill set; waits for the first one.

@@ -16,16 +16,16 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus};
 use lyceum_knowledge::{
-    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, Options, Readers, State,
+    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, NamedBase, Options, PublicContent, State,
 };
-use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
+use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::{file_links, folder_links};
 use lyceum_store::{Objects, S3Settings};
 use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
 
 use crate::{
-    config::{self, Config, KnowledgeApi, KnowledgeService, Location, Repository},
+    config::{self, Config, KnowledgeService, Location, Repository},
     http::{self, Route},
     recent::Recent,
     search::SearchIndex,
@@ -45,7 +45,7 @@ pub(crate) static KIND: Kind = Kind {
     scopes: || {
         let refresh = Scope::from_static("sources:refresh");
         vec![
-            Right::new(KNOWLEDGE_READ, Tier::Member, "Read whole documents of the knowledge base"),
+            Right::new(KNOWLEDGE_READ, Tier::Member, "Read the knowledge base, with full documents"),
             Right::new(refresh, Tier::Vibecoder, "Bring in the newest state of the sources"),
         ]
     },
@@ -113,7 +113,7 @@ pub(crate) fn open(
         links: links(declared),
         poll: poll(declared),
         title: declared.title.clone(),
-        readers: readers(declared.api),
+        public: declared.public,
         objects: objects(declared, &folder)?,
         folder,
         shared: None,
@@ -132,9 +132,9 @@ impl KnowledgeBase {
         &self.finder.knowledge
     }
 
-    /// Who may use its REST API.
-    pub(crate) fn api(&self) -> KnowledgeApi {
-        self.declared.api
+    /// What of it is public.
+    pub(crate) fn public(&self) -> PublicContent {
+        self.declared.public
     }
 
     /// Path prefix of its REST API; empty for an unnamed knowledge base.
@@ -146,6 +146,11 @@ impl KnowledgeBase {
 impl Service for KnowledgeBase {
     fn name(&self) -> &Domain {
         &self.name
+    }
+
+    /// Not shown to whoever may not even search it.
+    fn access(&self) -> Access {
+        self.public().summaries(&self.name)
     }
 
     fn instructions(&self) -> String {
@@ -184,6 +189,15 @@ impl Service for KnowledgeBase {
             synced_at: snapshot.synced_at,
             error,
         }]
+    }
+
+    fn searched(&self) -> Option<NamedBase> {
+        Some(NamedBase {
+            name: self.name.clone(),
+            prefix: self.prefix.clone(),
+            access: self.access(),
+            finder: self.finder.clone(),
+        })
     }
 
     fn start(self: Arc<Self>, context: &Context) {
@@ -279,14 +293,6 @@ fn links(declared: &KnowledgeService) -> Links {
         // A local clone has the links of its remote.
         Location::Folder(folder) => Links(folder_links(folder)),
         Location::Example => Links(None),
-    }
-}
-
-/// Who may read full documents: members only, unless the REST API is public.
-pub(crate) fn readers(api: KnowledgeApi) -> Readers {
-    match api {
-        KnowledgeApi::Public => Readers::Everyone,
-        KnowledgeApi::Member | KnowledgeApi::Off => Readers::Members,
     }
 }
 

@@ -100,7 +100,8 @@ pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
     options_sharing(config, folder, &Embedders::default())
 }
 
-fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> Options {
+/// The options of an index in that folder, which shares embedders with other indexes.
+pub(crate) fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> Options {
     let declared = config.search.clone();
     let reranker = match &declared.reranker {
         reranker::Settings::None => None,
@@ -132,7 +133,7 @@ fn connector(declared: &SearchService, embedders: &Embedders) -> lyceum_search::
 
 /// Embedders by their settings: indexes with the same settings share one.
 #[derive(Clone, Default)]
-struct Embedders(Arc<Mutex<HashMap<String, Weak<dyn Embedder>>>>);
+pub(crate) struct Embedders(Arc<Mutex<HashMap<String, Weak<dyn Embedder>>>>);
 
 impl Embedders {
     async fn get(&self, declared: &SearchService, settings: String) -> Result<Arc<dyn Embedder>, EmbedError> {

@@ -7,7 +7,8 @@ use std::{any::Any, fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 use lyceum_content::SourceStatus;
-use lyceum_model::{Domain, Right};
+use lyceum_knowledge::NamedBase;
+use lyceum_model::{Access, Domain, Right};
 use lyceum_skills::Audience;
 use lyceum_tools::{Change, Hub, Prefix, Registry, RegistryError};
 use schemars::{Schema, SchemaGenerator};
@@ -27,6 +28,11 @@ pub use crate::finding::Finding;
 pub trait Service: Send + Sync + 'static {
     /// Its name, in `/{name}/mcp`, `/health` and everything it offers.
     fn name(&self) -> &Domain;
+
+    /// Who may know of it: its name, its instructions, its sources, its part of the status page. By default everyone.
+    fn access(&self) -> Access {
+        Access::public(self.name().clone())
+    }
 
     /// Instructions for models, sent on `initialize` and `server/discover`.
     fn instructions(&self) -> String {
@@ -51,6 +57,11 @@ pub trait Service: Send + Sync + 'static {
     /// Its sources, with their freshness.
     fn sources(&self) -> Vec<SourceStatus> {
         Vec::new()
+    }
+
+    /// Its documents in a search over all knowledge bases, if it has any.
+    fn searched(&self) -> Option<NamedBase> {
+        None
     }
 
     /// Starts its background work. Needs a runtime, unlike building.

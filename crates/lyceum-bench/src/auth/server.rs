@@ -69,7 +69,7 @@ fn clean_command(lyceum: &Path, scratch: &Scratch) -> Command {
 }
 
 /// A free address. In OAuth mode the server must know its own URL before it starts.
-fn free_address() -> Result<SocketAddr> {
+pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
     Ok(listener.local_addr()?)
 }

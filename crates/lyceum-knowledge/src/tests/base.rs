@@ -20,7 +20,7 @@ use lyceum_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Knowledge, KnowledgeSearch, Links, Options, Readers, register};
+use crate::{Knowledge, KnowledgeSearch, Links, Options, PublicContent, register};
 
 pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
 
@@ -93,6 +93,15 @@ impl Base {
     pub(super) fn called_by(mut self, caller: Caller) -> Self {
         self.view = view(&self.knowledge, caller);
         self
+    }
+
+    /// The same base with another setting of what is public.
+    pub(super) fn with_public(self, public: PublicContent) -> Self {
+        let Self { mut knowledge, view, folder } = self;
+        drop(view);
+        Arc::get_mut(&mut knowledge).unwrap().options.public = public;
+        let view = view_of(&knowledge);
+        Self { knowledge, view, folder }
     }
 
     pub(super) fn write(&self, file: &str, text: &str) {
@@ -216,7 +225,7 @@ fn options(folder: &Path) -> Options {
         links: Links(Some("https://git.example.org/kb/{commit}/{path}".to_owned())),
         poll: Duration::from_secs(60),
         title: "SuperBenefit".to_owned(),
-        readers: Readers::Everyone,
+        public: PublicContent::Summaries,
         folder: folder.to_owned(),
         objects: Objects::memory(),
         shared: None,

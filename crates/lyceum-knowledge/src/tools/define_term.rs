@@ -5,7 +5,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::named;
+use super::summaries;
 use crate::{Knowledge, term::Term};
 
 /// Maximum number of suggestions if there is no such term.
@@ -62,7 +62,7 @@ impl Tool for DefineTerm {
     type Output = Definition;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
-        named(knowledge, spec)
+        summaries(knowledge, spec)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Definition, Error> {

@@ -7,7 +7,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::named;
+use super::summaries;
 use crate::{Knowledge, provenance::Provenance};
 
 /// Maximum number of releases per response.
@@ -109,7 +109,7 @@ impl Tool for ListReleases {
     type Output = Releases;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
-        named(knowledge, spec)
+        summaries(knowledge, spec)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args {}: Args) -> Result<Releases, Error> {

@@ -1,11 +1,10 @@
 //! `search_knowledge`: hybrid search; results with the best passage.
 
-use lyceum_model::Tier;
 use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{named, with_types};
+use super::{summaries, with_types};
 use crate::{
     KnowledgeSearch, SearchResponse,
     search_request::{Filters, SearchOptions},
@@ -36,14 +35,13 @@ impl Tool for SearchKnowledge {
     const DESCRIPTION: &'static str = "Search the {title} knowledge base (hybrid: BM25 and embeddings). Returns the best \
         passages, each with its document, file, lines and commit. \
         Use double quotes for an exact phrase, and a trailing * for a prefix.";
-    const TIER: Tier = Tier::Public;
 
     type Service = KnowledgeSearch;
     type Args = Args;
     type Output = SearchResponse;
 
     fn contract(finder: &KnowledgeSearch, spec: ToolSpec) -> ToolSpec {
-        with_types(&finder.knowledge, named(&finder.knowledge, spec))
+        with_types(&finder.knowledge, summaries(&finder.knowledge, spec))
     }
 
     async fn call(finder: &KnowledgeSearch, _: &Call, args: Args) -> Result<SearchResponse, Error> {

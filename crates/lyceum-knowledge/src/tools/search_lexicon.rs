@@ -1,10 +1,11 @@
 //! `search_lexicon`: lexicon terms that contain a keyword.
 
 use lyceum_content::knowledge::search_terms;
-use lyceum_tools::{Call, Error, Tool};
+use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::summaries;
 use crate::{Knowledge, term::Term};
 
 /// Maximum number of terms per response.
@@ -43,6 +44,10 @@ impl Tool for SearchLexicon {
     type Service = Knowledge;
     type Args = Args;
     type Output = Output;
+
+    fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+        summaries(knowledge, spec)
+    }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args { keyword }: Args) -> Result<Output, Error> {
         let snapshot = knowledge.ready().await?;

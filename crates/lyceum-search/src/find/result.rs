@@ -101,6 +101,35 @@ impl Facets {
         facts.language.iter().for_each(|language| add(&mut self.languages, language));
         facts.status.iter().for_each(|status| add(&mut self.statuses, status));
     }
+
+    /// Adds the counts of another index.
+    pub(super) fn add(&mut self, other: Self) {
+        let Self { content_types, groups, tags, releases, statuses, sources, languages } = other;
+        for (mine, others) in [
+            (&mut self.content_types, content_types),
+            (&mut self.groups, groups),
+            (&mut self.tags, tags),
+            (&mut self.releases, releases),
+            (&mut self.statuses, statuses),
+            (&mut self.sources, sources),
+            (&mut self.languages, languages),
+        ] {
+            for (name, count) in others {
+                *mine.entry(name).or_default() += count;
+            }
+        }
+    }
+}
+
+impl IndexCoverage {
+    /// Adds what was searched in another index.
+    pub(super) fn add(&mut self, other: Self) {
+        self.documents += other.documents;
+        self.sources.extend(other.sources);
+        self.sources.sort();
+        self.sources.dedup();
+        self.synced_at = self.synced_at.max(other.synced_at);
+    }
 }
 
 /// Reranks the candidates if there is a reranker.

@@ -145,6 +145,18 @@ impl Lexical {
         Ok(scores)
     }
 
+    /// The sum of the IDFs of the query's terms in the body field, for terms without any match too.
+    pub(crate) fn idf_mass(&self, parsed: &ParsedQuery) -> Result<f32, IndexError> {
+        let searcher = self.reader.searcher();
+        let documents = searcher.num_docs() as f32;
+        let mut mass = 0.0;
+        for term in &parsed.terms {
+            let frequency = searcher.doc_freq(&Term::from_field_text(self.fields.body, term))? as f32;
+            mass += (1.0 + ((documents - frequency).max(0.0) + 0.5) / (frequency + 0.5)).ln();
+        }
+        Ok(mass)
+    }
+
     /// Finds every page that matches.
     pub(crate) fn matching(&self, parsed: &ParsedQuery) -> Result<Vec<i64>, IndexError> {
         if parsed.is_empty() {

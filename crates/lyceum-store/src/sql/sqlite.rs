@@ -11,6 +11,7 @@ use std::{
 
 use rusqlite::{
     Connection, OpenFlags,
+    config::DbConfig,
     types::{ToSql, ToSqlOutput, ValueRef},
 };
 use tokio::sync::mpsc;
@@ -200,6 +201,8 @@ fn connect(file: &Path) -> Result<Connection, DbError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // FULL: a commit survives a power failure.
     enable_wal(&connection)?;
+    // Plans must not depend on bound values: otherwise a cached statement is compiled again whenever its parameters change.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;

@@ -2,22 +2,31 @@
 
 use std::sync::Arc;
 
-use lyceum_model::Caller;
+use lyceum_model::{Access, Caller};
 use rmcp::model::{
     DiscoverResult, ExtensionCapabilities, Implementation, JsonObject, PromptsCapability,
     ResourcesCapability, ServerCapabilities, ToolsCapability,
 };
 
 use super::{Message, SUPPORTED_VERSIONS, Seal, encode::ServerInfoStamp};
-use crate::{ByteBudget, Hub, View};
+use crate::{ByteBudget, Hub, View, gate};
 
 /// Identity of the server.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// Name, title, version.
     pub implementation: Implementation,
-    /// Instructions for the model.
-    pub instructions: String,
+    /// Instructions for the model, by service.
+    pub instructions: Vec<Instructions>,
+}
+
+/// Instructions for the model about one service, for the callers who may use it.
+#[derive(Debug, Clone)]
+pub struct Instructions {
+    /// Who may use the service.
+    pub access: Access,
+    /// The text.
+    pub text: String,
 }
 
 /// The MCP server over one hub.
@@ -95,9 +104,16 @@ impl Mcp {
         capabilities
     }
 
+    /// The instructions for a caller: those of the services that the caller may use.
+    pub fn instructions(&self, caller: &Caller) -> Option<String> {
+        let parts = self.identity.instructions.iter().filter(|one| gate::permit(caller, &one.access).is_ok());
+        let texts: Vec<&str> = parts.map(|one| one.text.as_str()).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
+    }
+
     pub(crate) fn discover(&self, view: &View) -> DiscoverResult {
         let mut result = DiscoverResult::new(SUPPORTED_VERSIONS.to_vec(), self.capabilities(view));
-        result.instructions = Some(self.identity.instructions.clone());
+        result.instructions = self.instructions(view.caller());
         result
     }
 }

@@ -8,16 +8,20 @@ use std::{
 };
 
 use anyhow::Context;
-use lyceum_knowledge::{Filters, Knowledge, KnowledgeSearch, SearchHit, SearchOptions, SearchResponse};
-use lyceum_model::Domain;
+use lyceum_knowledge::{
+    EverythingHit, EverythingResponse, Filters, Knowledge, KnowledgeBases, KnowledgeSearch, NamedBase,
+    SearchCoverage, SearchHit, SearchOptions, SearchResponse,
+};
+use lyceum_model::{Access, Caller, Domain};
 use lyceum_search::{Mode, Search, State};
+use lyceum_tools::Prefix;
 
 use super::embedding::{missing, until_embedded};
 use crate::{
-    config::{Config, has_color},
+    config::{Config, KnowledgeService, has_color},
     finding::counted,
     knowledge,
-    search::{self, Index},
+    search::{self, Embedders, Index},
 };
 
 /// How long to wait for the model before falling back to lexical search.
@@ -38,7 +42,7 @@ pub(super) struct SearchArgs {
     /// Maximum number of results
     #[arg(long, short = 'n', default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
     limit: u8,
-    /// The knowledge base to search, if there are several [default: the first]
+    /// The knowledge base to search, if there are several [default: all of them]
     #[arg(long, value_name = "NAME")]
     knowledge: Option<String>,
     /// Only documents of this type, including its subtypes
@@ -80,56 +84,71 @@ enum ModeArg {
 
 #[tokio::main]
 pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result<ExitCode> {
-    let bases = knowledge::all(config)?;
-    let names = || bases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-    let is_selected = |name: &str| args.knowledge.as_deref().is_none_or(|selected| selected == name);
-    let Some((name, knowledge)) = bases.iter().find(|(name, _)| is_selected(name.as_str())).cloned() else {
-        match &args.knowledge {
-            Some(name) if !bases.is_empty() => {
-                anyhow::bail!("unknown knowledge base {name:?}; --knowledge takes one of: {}", names())
-            }
-            _ => anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml"),
+    let bases = selected(config, args)?;
+    let (embedders, mut opened) = (Embedders::default(), Vec::new());
+    for (name, prefix, knowledge) in bases {
+        let Some(folder) = search::folder(config, &name) else { continue };
+        if knowledge.snapshot().version.is_none() {
+            let synced = knowledge.sync_once(|_| {}).await;
+            synced.with_context(|| format!("the first sync of {} failed", knowledge.source_name()))?;
         }
-    };
-    let Some(folder) = search::folder(config, &name) else {
-        anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml")
-    };
-    if knowledge.snapshot().version.is_none() {
-        knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
+        let index = Index::open(search::options_sharing(config, folder, &embedders));
+        let finder = Arc::new(KnowledgeSearch { knowledge, search: index.search.clone() });
+        let access = Access::public(name.clone());
+        opened.push((NamedBase { name, prefix, access, finder }, index));
     }
-    let index = Index::open(search::options(config, folder));
-    let response = run_query(config, &index, &name, knowledge.clone(), args).await;
-    index.close().await;
-    let response = response?;
+    let answer = answer(config, &opened, args).await;
+    let mut warnings = Vec::new();
+    for (base, index) in opened {
+        index.close().await;
+        warnings.extend(base.finder.knowledge.snapshot().nothing_published());
+    }
+    let answer = answer?;
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&response)?)?;
+        writeln!(out, "{}", answer.json()?)?;
     } else {
-        print(&mut out, &response)?;
-        if let Some(warning) = knowledge.snapshot().nothing_published() {
+        answer.print(&mut out)?;
+        for warning in warnings {
             writeln!(out, "warning: {warning}")?;
         }
     }
-    Ok(if response.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if answer.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Updates the index, then runs the query.
-async fn run_query(
-    config: &Config,
-    index: &Index,
-    name: &Domain,
-    knowledge: Arc<Knowledge>,
-    args: &SearchArgs,
-) -> anyhow::Result<SearchResponse> {
-    index.feed(config, name, &knowledge).await?;
-    if args.mode != ModeArg::Lexical {
-        wait_for_model(&index.search).await?;
-        let status = until_embedded(index, EMBED_TIME).await?;
-        if let Some(note) = missing(&status, "lyceum sync").filter(|_| status.pending > 0) {
-            eprintln!("lyceum: {note}");
+/// The knowledge bases to search: all, or the one with the given name.
+fn selected(config: &Config, args: &SearchArgs) -> anyhow::Result<Vec<(Domain, Prefix, Arc<Knowledge>)>> {
+    let declared: Vec<_> = config.services_of::<KnowledgeService>().collect();
+    let names = || declared.iter().map(|(one, _)| one.name.as_str()).collect::<Vec<_>>().join(", ");
+    let is_selected = |name: &str| args.knowledge.as_deref().is_none_or(|selected| selected == name);
+    let bases = declared.iter().filter(|(one, _)| is_selected(one.name.as_str())).map(|(one, settings)| {
+        Ok((one.name.clone(), one.prefix.clone(), knowledge::open(config, &one.name, settings)?))
+    });
+    let bases = bases.collect::<anyhow::Result<Vec<_>>>()?;
+    match &args.knowledge {
+        Some(name) if bases.is_empty() && !declared.is_empty() => {
+            anyhow::bail!("unknown knowledge base {name:?}; --knowledge takes one of: {}", names())
         }
+        _ if bases.is_empty() => {
+            anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml")
+        }
+        _ => Ok(bases),
     }
-    index.until_ranked().await;
+}
+
+/// Updates the indexes, then runs the query.
+async fn answer(config: &Config, opened: &[(NamedBase, Index)], args: &SearchArgs) -> anyhow::Result<Answer> {
+    for (base, index) in opened {
+        index.feed(config, &base.name, &base.finder.knowledge).await?;
+        if args.mode != ModeArg::Lexical {
+            wait_for_model(&index.search).await?;
+            let status = until_embedded(index, EMBED_TIME).await?;
+            if let Some(note) = missing(&status, "lyceum sync").filter(|_| status.pending > 0) {
+                eprintln!("lyceum: {note}");
+            }
+        }
+        index.until_ranked().await;
+    }
     let filters = Filters {
         content_type: args.content_type.clone(),
         group: args.group.clone(),
@@ -145,8 +164,51 @@ async fn run_query(
         ModeArg::Vector => Mode::Vector,
     };
     let options = SearchOptions { mode, explain: args.explain, facets: false };
-    let finder = KnowledgeSearch { knowledge, search: index.search.clone() };
-    Ok(finder.find(args.words.join(" "), &filters, options).await?)
+    let text = args.words.join(" ");
+    if let [(only, _)] = opened {
+        return Ok(Answer::One(only.finder.find(text, &filters, options).await?));
+    }
+    let bases = KnowledgeBases(opened.iter().map(|(base, _)| base.clone()).collect());
+    Ok(Answer::Several(bases.find(&Caller::trusted(), &text, &filters, options).await?))
+}
+
+/// The response of one knowledge base, or of several.
+enum Answer {
+    One(SearchResponse),
+    Several(EverythingResponse),
+}
+
+impl Answer {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::One(response) => response.results.is_empty(),
+            Self::Several(response) => response.results.is_empty(),
+        }
+    }
+
+    fn json(&self) -> serde_json::Result<String> {
+        match self {
+            Self::One(response) => serde_json::to_string_pretty(response),
+            Self::Several(response) => serde_json::to_string_pretty(response),
+        }
+    }
+
+    fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::One(SearchResponse { results, searched, did_you_mean, degraded, .. }) => {
+                for hit in results {
+                    print_hit(out, None, hit)?;
+                }
+                print_notes(out, searched.as_ref(), did_you_mean.as_deref(), degraded.as_deref())
+            }
+            Self::Several(EverythingResponse { results, searched, did_you_mean, degraded, .. }) => {
+                for EverythingHit { service, hit, .. } in results {
+                    print_hit(out, Some(service), hit)?;
+                }
+                print_notes(out, searched.as_ref(), did_you_mean.as_deref(), degraded.as_deref())
+            }
+        }
+    }
 }
 
 /// Waits until the model is loaded or has failed to load.
@@ -161,31 +223,37 @@ async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
+fn print_hit(out: &mut impl Write, service: Option<&str>, hit: &SearchHit) -> io::Result<()> {
     let is_terminal = has_color(&io::stdout());
-    for hit in &response.results {
-        let SearchHit { title, content_type, path, lines: [first, last], snippet, score, .. } = hit;
-        let title = if is_terminal { format!("\x1b[1m{title}\x1b[0m") } else { title.clone() };
-        writeln!(out, "{title}  ({content_type}, {score:.3})\n  {path}:{first}-{last}")?;
-        if !hit.heading.is_empty() {
-            writeln!(out, "  {}", hit.heading)?;
-        }
-        let snippet = if is_terminal { highlighted(snippet) } else { snippet.clone() };
-        writeln!(out, "  {snippet}")?;
-        if let Some(explained) = &hit.explain {
-            writeln!(out, "  {}", explanation(explained.bm25, explained.cosine))?;
-        }
-        writeln!(out)?;
+    let SearchHit { title, content_type, path, lines: [first, last], snippet, score, .. } = hit;
+    let title = if is_terminal { format!("\x1b[1m{title}\x1b[0m") } else { title.clone() };
+    let service = service.map(|service| format!("{service}: ")).unwrap_or_default();
+    writeln!(out, "{title}  ({content_type}, {score:.3})\n  {service}{path}:{first}-{last}")?;
+    if !hit.heading.is_empty() {
+        writeln!(out, "  {}", hit.heading)?;
     }
-    if response.results.is_empty() {
-        let searched = response.searched.as_ref();
-        let documents = searched.map_or(0, |searched| searched.documents);
-        writeln!(out, "no results in {}", counted(documents, "document", "documents"))?;
+    let snippet = if is_terminal { highlighted(snippet) } else { snippet.clone() };
+    writeln!(out, "  {snippet}")?;
+    if let Some(explained) = &hit.explain {
+        writeln!(out, "  {}", explanation(explained.bm25, explained.cosine))?;
     }
-    if let Some(suggestion) = &response.did_you_mean {
+    writeln!(out)
+}
+
+/// What was searched if nothing was found, and hints.
+fn print_notes(
+    out: &mut impl Write,
+    searched: Option<&SearchCoverage>,
+    suggestion: Option<&str>,
+    degraded: Option<&str>,
+) -> io::Result<()> {
+    if let Some(searched) = searched {
+        writeln!(out, "no results in {}", counted(searched.documents, "document", "documents"))?;
+    }
+    if let Some(suggestion) = suggestion {
         writeln!(out, "did you mean: {suggestion}")?;
     }
-    if let Some(reason) = &response.degraded {
+    if let Some(reason) = degraded {
         writeln!(out, "note: {reason}")?;
     }
     Ok(())

@@ -106,8 +106,12 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = keys_at(schema, &pointer);
-            let unknown =
-                |key: &String| fault(&format!("{pointer}/{}", escaped(key)), unknown_key(key, &known));
+            let table = at.trim_start_matches('/').split('/').next().unwrap_or_default();
+            let message = |key: &String| match replacement(table, key) {
+                Some(replacement) => replacement.to_owned(),
+                None => unknown_key(key, &known),
+            };
+            let unknown = |key: &String| fault(&format!("{pointer}/{}", escaped(key)), message(key));
             unexpected.iter().map(unknown).collect()
         }
         ValidationErrorKind::Required { property } => {
@@ -149,6 +153,21 @@ fn wrong_type(schema: &Value, at: &str, pointer: &str, wanted: &str) -> String {
             let key = key.rsplit('.').next().unwrap_or_default();
             format!("must be {}{}", article(wanted), with_example(key, example))
         }
+    }
+}
+
+/// What to write instead of a key that no longer exists in a table.
+fn replacement(table: &str, key: &str) -> Option<&'static str> {
+    match (table, key) {
+        ("knowledge", "api") => Some(
+            "was replaced by the key public; write public = \"all\" for api = \"public\", \
+             public = \"summaries\" (lists and search for everyone, full documents for members) or \
+             public = \"nothing\" for \"member\" and \"off\"",
+        ),
+        ("knowledge", "publish_by_default") => Some(
+            "was replaced by the key publish; write publish = \"all\" for true, publish = \"frontmatter\" for false",
+        ),
+        _ => None,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::{AuthService, Config, KnowledgeApi, KnowledgeService, Location, SkillsService, Source};
+use lyceum_knowledge::PublicContent;
+
+use super::{AuthService, Config, KnowledgeService, Location, SkillsService, Source};
 
 /// The schemes of URLs that Git fetches from.
 const GIT_SCHEMES: [&str; 7] = ["https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"];
@@ -76,10 +78,12 @@ impl Config {
         }
         let mut readable = Vec::new();
         for (declared, knowledge) in self.services_of::<KnowledgeService>() {
-            readable.push(match knowledge.api {
-                KnowledgeApi::Public => format!("every document of {} (REST API)", declared.name),
-                KnowledgeApi::Member => format!("search results of {}", declared.name),
-                KnowledgeApi::Off => format!("search results of {} (tools only)", declared.name),
+            readable.extend(match knowledge.public {
+                PublicContent::All => Some(format!("every document of {}", declared.name)),
+                PublicContent::Summaries => {
+                    Some(format!("lists and search results of {}, without full documents", declared.name))
+                }
+                PublicContent::Nothing => None,
             });
         }
         readable
@@ -88,8 +92,8 @@ impl Config {
             return None;
         }
         Some(format!(
-            "without signing in, everyone can read: {}; write anonymous = false in [auth] to require sign-in, or api = \"member\" in [knowledge] to keep whole documents to members",
-            readable.join(", ")
+            "without signing in, everyone can read: {}; to change it, write public = \"nothing\", \"summaries\" or \"all\" in [knowledge], or anonymous = false in [auth]",
+            readable.join("; ")
         ))
     }
 }
@@ -141,6 +145,30 @@ mod tests {
         check(used, &[]);
         let unused = format!("{used}[[source]]\nname = \"drafts\"\npath = \"skills\"\n");
         check(&unused, &["no service uses the source \"drafts\""]);
+    }
+
+    #[test]
+    fn what_strangers_can_read_is_named_for_each_knowledge_base() {
+        let kb = "[[source]]\nname = \"kb\"\npath = \"skills\"\n[knowledge]\nsource = \"kb\"\n";
+        let auth = "[auth]\nmode = \"github-pat\"\nanonymous = true\n";
+        let summaries =
+            "everyone can read: lists and search results of knowledge, without full documents; to change";
+        check(&format!("{kb}{auth}"), &[summaries]);
+        check(&format!("{kb}public = \"summaries\"\n{auth}"), &[summaries]);
+        check(
+            &format!("{kb}public = \"all\"\n{auth}"),
+            &["everyone can read: every document of knowledge; to change"],
+        );
+        check(&format!("{kb}public = \"nothing\"\n{auth}"), &[]);
+        check(
+            &format!(
+                "{kb}[knowledge.docs]\nsource = \"kb\"\npublic = \"all\"\n[skills]\nsource = \"kb\"\n{auth}"
+            ),
+            &["of knowledge, without full documents; every document of docs; skills of skills; to change"],
+        );
+        // Without anonymous access there are no strangers; without sign-in everyone may do everything.
+        check(&format!("{kb}[auth]\nmode = \"github-pat\"\n"), &[]);
+        check(kb, &[]);
     }
 
     #[test]

@@ -28,7 +28,7 @@ struct Health {
     timestamp: Timestamp,
 }
 
-/// The response to anonymous callers of a server without anonymous access.
+/// The response to callers who may not see details.
 #[derive(Serialize)]
 struct PublicHealth {
     status: &'static str,
@@ -44,9 +44,9 @@ pub(super) async fn health(State(app): State<App>, Extension(caller): Extension<
     }
 }
 
-/// Whether a caller sees details: everyone if anonymous access is on, otherwise operators.
+/// Whether a caller sees details.
 fn sees_details(app: &App, caller: &Caller) -> bool {
-    !app.config.is_closed() || caller.tier() >= Tier::Operator
+    app.has_public_health() || caller.tier() >= Tier::Operator
 }
 
 async fn collect_health(app: &App) -> Health {

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use lyceum_knowledge::PublicContent;
+
 use super::KnowledgeBase;
-use crate::config::KnowledgeApi;
 
 /// Contents, freshness and REST URLs.
 pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
@@ -30,16 +31,13 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     if let Some(warning) = snapshot.nothing_published() {
         let _written = writeln!(text, "  warning: {warning}");
     }
-    if base.api() != KnowledgeApi::Public {
-        return text;
-    }
     let _written = write!(
         text,
         "\nAs a list      {url}/api/v1/entries?limit=100\n\
          For a model    {url}/llms.txt\n\
          As OpenAPI     {url}/api/v1/openapi.json\n"
     );
-    if let Some(first) = entries.first() {
+    if let Some(first) = entries.first().filter(|_| base.public() == PublicContent::All) {
         let (content_type, id) = (&first.summary.content_type, &first.summary.id);
         let _written = writeln!(
             text,

@@ -123,6 +123,7 @@ async fn two_knowledge_bases_are_served_side_by_side() {
         while found("docs_search_knowledge", "river").await != ["otter"] {}
     })
     .await;
+    check_search_everything(&app).await;
     let health = app.send(get("/health")).await.json();
     assert_eq!(
         (&health["knowledge"]["documents"], &health["docs"]["documents"]),
@@ -130,6 +131,33 @@ async fn two_knowledge_bases_are_served_side_by_side() {
         "{health}"
     );
     assert!(health["search"].is_object() && health["docs-search"].is_object(), "{health}");
+}
+
+/// One search over both knowledge bases, and over one of them by its source.
+async fn check_search_everything(app: &TestApp) {
+    let answer = async |filters| {
+        let arguments = json!({ "query": "who lives by the river", "filters": filters });
+        app.send(call("search_everything", &arguments)).await.result()
+    };
+    let found = async |filters| {
+        let answer = answer(filters).await;
+        let results = answer["structuredContent"]["results"].as_array().unwrap_or_else(|| panic!("{answer}"));
+        let mut found: Vec<_> = (results.iter())
+            .map(|one| {
+                [&one["id"], &one["service"], &one["source"], &one["documentTool"]]
+                    .map(|v| v.as_str().unwrap().to_owned())
+            })
+            .collect();
+        found.sort();
+        found
+    };
+    let heron = ["heron", "knowledge", "kb", "get_document"].map(str::to_owned);
+    let otter = ["otter", "docs", "docs", "docs_get_document"].map(str::to_owned);
+    assert_eq!(found(json!({})).await, [heron.clone(), otter.clone()]);
+    assert_eq!(found(json!({ "source": "docs" })).await, [otter]);
+    assert_eq!(found(json!({ "source": "kb" })).await, [heron]);
+    let refused = answer(json!({ "source": "nope" })).await;
+    assert!(refused.to_string().contains("unknown source \\\"nope\\\"; write one of docs, kb"), "{refused}");
 }
 
 #[tokio::test]

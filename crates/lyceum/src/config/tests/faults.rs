@@ -280,11 +280,47 @@ fn s17_a_script_of_others_in_the_page_has_a_digest() {
 }
 
 #[test]
-fn s8_documents_for_members_alone_need_sign_in() {
-    let kb = "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\napi = \"member\"\n";
-    let fault = "knowledge.api: has no effect, because auth.mode is \"open\"";
-    assert!(told(kb).contains(fault), "{}", told(kb));
-    assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
+fn s8_what_is_for_members_alone_needs_sign_in() {
+    let fault = "knowledge.public: has no effect, because auth.mode is \"open\"";
+    for public in ["summaries", "nothing"] {
+        let kb = format!(
+            "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\npublic = {public:?}\n"
+        );
+        assert!(told(&kb).contains(fault), "{}", told(&kb));
+        assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
+    }
+}
+
+#[test]
+fn a_key_that_was_replaced_says_what_to_write_instead() {
+    let kb = "[[source]]\nname = \"kb\"\npath = \".\"\n";
+    for (table, key) in [("[knowledge]", "knowledge"), ("[knowledge.docs]", "knowledge.docs")] {
+        check(
+            &format!("{kb}{table}\nsource = \"kb\"\napi = \"member\""),
+            &format!(
+                "6: {key}.api: was replaced by the key public; write public = \"all\" for api = \"public\", \
+                 public = \"summaries\" (lists and search for everyone, full documents for members) or \
+                 public = \"nothing\" for \"member\" and \"off\""
+            ),
+        );
+        check(
+            &format!("{kb}{table}\nsource = \"kb\"\npublish_by_default = true"),
+            &format!(
+                "6: {key}.publish_by_default: was replaced by the key publish; write publish = \"all\" for true, \
+                 publish = \"frontmatter\" for false"
+            ),
+        );
+    }
+    // Elsewhere it is a key like any other.
+    assert!(told("[server]\napi = \"member\"").contains("server.api: unknown key; "));
+}
+
+#[test]
+fn what_is_public_is_nothing_or_summaries_or_all() {
+    check(
+        "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\npublic = \"none\"",
+        "6: knowledge.public: is not an allowed value; write one of \"nothing\", \"summaries\", \"all\"",
+    );
 }
 
 #[test]

@@ -187,7 +187,13 @@ async fn commands_work_on_every_knowledge_base() {
         assert!(said.contains("knowledge:\n") && said.contains("docs:\n"), "{command}: {said}");
     }
     let found = async |arguments: &[&str]| lyceum(folder.path(), &[&["search"], arguments].concat()).await;
-    let (_, first, _) = found(&["river"]).await;
+    let (code, both, err) = found(&["river"]).await;
+    assert_eq!(code, Some(0), "{both}{err}");
+    assert!(both.contains("knowledge: tags/heron.md") && both.contains("docs: tags/otter.md"), "{both}");
+    let (_, json, _) = found(&["--json", "river"]).await;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["results"].as_array().map(Vec::len), Some(2), "{json}");
+    let (_, first, _) = found(&["--knowledge", "knowledge", "river"]).await;
     assert!(first.contains("heron") && !first.contains("otter"), "{first}");
     let (_, second, _) = found(&["--knowledge", "docs", "river"]).await;
     assert!(second.contains("otter") && !second.contains("heron"), "{second}");

@@ -95,7 +95,7 @@ async fn several_locations_are_served_each_under_its_name() {
     let both = folder(&[("handbook/a.md", "# A"), ("product/b.md", "# B")]);
     let program = served(data.path(), &[&both.path().join("handbook"), &both.path().join("product")]).await;
     let tools = tool_names(&program).await;
-    for name in ["handbook_search_knowledge", "product_search_knowledge"] {
+    for name in ["handbook_search_knowledge", "product_search_knowledge", "search_everything"] {
         assert!(tools.contains(&name.to_owned()), "{tools:?}");
     }
     assert_eq!(documents(&program, "/handbook").await, ["a.md"]);

@@ -9,7 +9,7 @@ use crate::app::{Live, Older, Request, get, modern, within};
 const VERSION: &str = "2025-11-25";
 
 /// Opens a session with a token.
-async fn open(stage: &Stage, token: &str) -> Older {
+pub(super) async fn open(stage: &Stage, token: &str) -> Older {
     let initialize = with_token(Older::initialize(VERSION, &json!({})), token);
     let answer = stage.app.send(initialize).await;
     assert_eq!(answer.status, 200, "{answer:?}");
