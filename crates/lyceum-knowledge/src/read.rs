@@ -107,8 +107,10 @@ impl Reader<'_> {
             let reason = "it is a Git LFS pointer; LFS content is not fetched";
             return Err(ReadFault::Permanent(reason.to_owned()));
         }
-        String::from_utf8(bytes)
-            .map_err(|_| ReadFault::Permanent("it is not UTF-8 text; save it as UTF-8".to_owned()))
+        let text = String::from_utf8(bytes)
+            .map_err(|_| ReadFault::Permanent("it is not UTF-8 text; save it as UTF-8".to_owned()))?;
+        // Postgres can't store NUL in text.
+        Ok(if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text })
     }
 
     /// Parses a text into its row; returns whether its frontmatter alone would publish it.

@@ -117,6 +117,7 @@ pub(crate) fn open(
         public: declared.public,
         objects: objects(declared, &folder)?,
         folder,
+        shared: None,
     })?;
     Ok(Arc::new(knowledge))
 }

@@ -115,7 +115,7 @@ pub(crate) fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embe
         }),
     };
     let (embedder, connect) = (embedder_settings(&declared), connector(&declared, embedders));
-    Options { folder, embedder, connect, reranker }
+    Options { folder, shared: None, embedder, connect, reranker }
 }
 
 /// The settings of the embedder, serialized; `None` if none is configured.

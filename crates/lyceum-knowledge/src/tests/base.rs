@@ -12,7 +12,7 @@ use lyceum_model::{Caller, Domain, SourceName};
 use lyceum_models::embedder::EmbedError;
 use lyceum_search::Search;
 use lyceum_source::{Folder, Source};
-use lyceum_store::Objects;
+use lyceum_store::{Db, Objects};
 use lyceum_tools::{
     CallContext, Outcome, Registry, View,
     mcp::{CallToolResult, JsonObject, call_tool, complete, get_prompt, read_resource},
@@ -76,6 +76,17 @@ impl Base {
             base.write(file, text);
         }
         base
+    }
+
+    /// A base of one of several machines, with its own data folder: the source, the objects and the database are shared.
+    pub(super) async fn on_machine(source: &Path, objects: Objects, shared: Db) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Source::Folder(Folder::new(source));
+        let options = Options { source, objects, shared: Some(shared), ..options(folder.path()) };
+        let opened = tokio::task::spawn_blocking(move || Knowledge::open(options)).await.unwrap();
+        let knowledge = Arc::new(opened.unwrap());
+        let view = view(&knowledge, Caller::trusted());
+        Self { knowledge, view, folder }
     }
 
     /// The same base with another caller.
@@ -196,6 +207,7 @@ fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {
 fn search() -> Arc<Search> {
     Arc::new(Search::new(lyceum_search::Options {
         folder: PathBuf::new(),
+        shared: None,
         embedder: None,
         connect: Arc::new(|_| Box::pin(async { Err(EmbedError::Model("none".to_owned())) })),
         reranker: None,
@@ -216,6 +228,7 @@ fn options(folder: &Path) -> Options {
         public: PublicContent::Summaries,
         folder: folder.to_owned(),
         objects: Objects::memory(),
+        shared: None,
     }
 }
 

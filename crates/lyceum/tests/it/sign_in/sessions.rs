@@ -139,7 +139,7 @@ async fn s15_streams_end_with_the_token() {
     let folder = stage.app.folder();
     let db = lyceum_store::Db::open(&folder.path().join("auth.db")).unwrap();
     let expires = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(8);
-    let changed = db.write(move |tx| {
+    let changed = db.write("test", move |tx| {
         tx.execute("UPDATE tokens SET expires = $1 WHERE kind = 'access'", [expires.as_millisecond().into()])
     });
     assert_eq!(changed.await.unwrap(), 1);
