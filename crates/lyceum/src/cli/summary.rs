@@ -126,7 +126,7 @@ pub(super) fn next_commands(
         ));
     }
     commands.push(if locations.is_empty() {
-        (format!("lyceum doctor{flags}"), "list every file that is left out")
+        (format!("lyceum doctor{flags}"), "check sources, skipped files and sign-in")
     } else {
         (format!("lyceum init{flags}{}", each("")), "keep this setup in lyceum.toml")
     });

@@ -48,7 +48,7 @@ fn the_next_commands_repeat_the_flags() {
     Next:
       claude mcp add --transport http lyceum http://127.0.0.1:1/mcp   # connect a client, here Claude Code
       lyceum search --config 'my team.toml' your question             # search without a client
-      lyceum doctor --config 'my team.toml'                           # list every file that is left out
+      lyceum doctor --config 'my team.toml'                           # check sources, skipped files and sign-in
     ");
 }
 
