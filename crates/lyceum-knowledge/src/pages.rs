@@ -128,6 +128,8 @@ impl Knowledge {
             if !search.apply(name, pages, Vec::new()).await.map_err(search_error)? {
                 return Ok(false);
             }
+            // Queries that wait for the first documents get them now, not after the last batch.
+            self.indexed.send_replace(true);
             batch_size = BATCH_DOCUMENTS;
         }
         self.indexed.send_replace(true);
