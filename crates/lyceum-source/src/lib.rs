@@ -10,6 +10,7 @@ mod bundled;
 mod error;
 mod folder;
 mod git;
+pub mod github;
 mod problem;
 mod repository;
 mod snapshot;
