@@ -9,6 +9,7 @@ mod embedding;
 mod eval;
 mod generate;
 mod grants;
+mod index_library;
 mod init;
 mod key;
 mod lint;
@@ -82,6 +83,8 @@ enum Command {
     Search(search::SearchArgs),
     /// Rebuild the search index
     Reindex(reindex::ReindexArgs),
+    /// Write the indexes of the library as JSON files
+    IndexLibrary(index_library::IndexLibraryArgs),
     /// Manage embedding models
     #[command(subcommand)]
     Model(model::Command),
@@ -205,6 +208,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             locations::add(&mut overrides, &args.sources, Purpose::Once)?;
             search::search(&load_once(&overrides)?.or_example()?, &args)
         }
+        Command::IndexLibrary(args) => index_library::index_library(&load_once(&overrides)?, &args),
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
         Command::Reindex(args) => reindex::reindex(&load_once(&overrides)?.or_example()?, &args),
         Command::Openapi => check::openapi(),

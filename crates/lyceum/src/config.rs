@@ -10,6 +10,7 @@ mod environment;
 mod fault;
 mod file;
 pub(crate) mod knowledge;
+pub(crate) mod library;
 mod log;
 mod otlp;
 pub(crate) mod raw;
@@ -20,6 +21,7 @@ mod table;
 mod warning;
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fmt,
     net::SocketAddr,
@@ -29,8 +31,10 @@ use std::{
 };
 
 use lyceum_content::{document::Publishing, ontology::Ontology, skill::Overlay};
+use lyceum_library::PartKind;
 use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_net::Secret;
+use lyceum_source::github::RepoName;
 use lyceum_tools::Prefix;
 
 pub(crate) use arguments::is_url;
@@ -41,7 +45,7 @@ pub use fault::{Fault, Faults, ValueOrigin};
 pub use file::{ConfigFile, Purpose, has_working_folder_file};
 pub use log::{Color, LogFormat, LogSettings, has_color};
 pub use otlp::OtlpEndpoint;
-pub use raw::{AuthMode, KnowledgeApi};
+pub use raw::{AuthMode, KnowledgeApi, LibraryRead};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 pub use table::Table;
@@ -122,6 +126,26 @@ pub struct KnowledgeService {
     pub api: KnowledgeApi,
     /// The object store for documents; the data folder if `None`.
     pub bucket: Option<Bucket>,
+}
+
+/// Settings of a library service.
+#[derive(Debug, Clone)]
+pub struct LibraryService {
+    /// The configured parts.
+    pub parts: BTreeMap<PartKind, LibraryPart>,
+    /// Whose access decides what is read.
+    pub read: LibraryRead,
+}
+
+/// A part of a library: its skills, agent profiles or docs.
+#[derive(Debug, Clone)]
+pub struct LibraryPart {
+    /// Its source, one of the declared sources.
+    pub source: Source,
+    /// Its folder in the source, if configured.
+    pub path: Option<RelPath>,
+    /// The repository at GitHub, if contents are read with the callers' tokens.
+    pub repo: Option<RepoName>,
 }
 
 /// Settings of an S3-compatible object store.

@@ -14,6 +14,7 @@ mod example;
 mod finding;
 pub mod http;
 mod knowledge;
+mod library;
 mod mcp;
 mod recent;
 mod search;
