@@ -5,6 +5,7 @@
 
 mod agents;
 mod docs;
+mod export;
 mod fields;
 mod names;
 mod skills;
@@ -13,6 +14,7 @@ use lyceum_model::RelPath;
 
 pub use agents::{AgentEntry, AgentsIndex};
 pub use docs::{DocsIndex, DocsNode};
+pub use export::{AgentFormat, agent_id};
 pub use names::{InvalidParameter, parse_parameter};
 pub use skills::{SkillEntry, SkillsIndex};
 

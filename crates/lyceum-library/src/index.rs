@@ -81,10 +81,15 @@ impl Indexes {
 
     /// The commit that a part is at.
     pub fn commit(&self, kind: PartKind) -> Option<&str> {
+        self.snapshot(kind)?.commit()
+    }
+
+    /// The snapshot that an index was built from.
+    pub(crate) fn snapshot(&self, kind: PartKind) -> Option<&Snapshot> {
         match kind {
-            PartKind::Skills => self.skills.as_ref()?.snapshot.commit(),
-            PartKind::Agents => self.agents.as_ref()?.snapshot.commit(),
-            PartKind::Docs => self.docs.as_ref()?.snapshot.commit(),
+            PartKind::Skills => self.skills.as_ref().map(|skills| &skills.snapshot),
+            PartKind::Agents => self.agents.as_ref().map(|agents| &agents.snapshot),
+            PartKind::Docs => self.docs.as_ref().map(|docs| &docs.snapshot),
         }
     }
 }

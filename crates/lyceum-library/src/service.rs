@@ -186,20 +186,20 @@ impl Library {
         built.is_ok()
     }
 
-    /// Builds the indexes of a source's parts, and serves them. Blocks.
+    /// Builds the indexes of a source's parts, and serves them. Keeps those that would be the same. Blocks.
     fn serve(&self, name: &SourceName, snapshot: &Snapshot) {
-        let mut built = Indexes::default();
-        let parts = self.parts.iter().filter(|(_, part)| part.source == *name);
-        for (kind, part) in parts.clone() {
-            built.build(*kind, snapshot, part.path.as_ref());
-        }
         let before = self.state.borrow().indexes.clone();
-        for (kind, _) in parts.clone() {
+        let mut built = before.clone();
+        for (kind, part) in self.parts.iter().filter(|(_, part)| part.source == *name) {
+            if before.snapshot(*kind).is_some_and(|known| snapshot.changed_since(known) == 0) {
+                continue;
+            }
+            built.build(*kind, snapshot, part.path.as_ref());
             log_index(*kind, name, &built, &before);
         }
         let commit = Some(snapshot.version());
         self.state.send_modify(|state| {
-            for (kind, _) in parts.clone() {
+            for (kind, _) in self.parts.iter().filter(|(_, part)| part.source == *name) {
                 match kind {
                     PartKind::Skills => state.indexes.skills.clone_from(&built.skills),
                     PartKind::Agents => state.indexes.agents.clone_from(&built.agents),

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agents;
 mod audit;
 mod check;
 mod client;
@@ -85,6 +86,9 @@ enum Command {
     Reindex(reindex::ReindexArgs),
     /// Write the indexes of the library as JSON files
     IndexLibrary(index_library::IndexLibraryArgs),
+    /// Use the agent profiles of the library in coding assistants
+    #[command(subcommand)]
+    Agents(agents::Command),
     /// Manage embedding models
     #[command(subcommand)]
     Model(model::Command),
@@ -209,6 +213,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             search::search(&load_once(&overrides)?.or_example()?, &args)
         }
         Command::IndexLibrary(args) => index_library::index_library(&load_once(&overrides)?, &args),
+        Command::Agents(command) => agents::agents(&load_once(&overrides)?, &command),
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
         Command::Reindex(args) => reindex::reindex(&load_once(&overrides)?.or_example()?, &args),
         Command::Openapi => check::openapi(),

@@ -30,6 +30,7 @@ pub(crate) static KIND: Kind = Kind {
     make: |declared, workshop| {
         let Some(settings) = declared.settings::<LibraryService>() else { return Ok(Vec::new()) };
         let library = open(workshop.config, &declared.prefix, settings)?;
+        library.load_local();
         Ok(vec![Arc::new(LibraryOffer {
             name: declared.name.clone(),
             prefix: declared.prefix.clone(),
@@ -47,7 +48,7 @@ struct LibraryOffer {
     library: Arc<Library>,
 }
 
-/// Opens a library as of the last sync of its sources.
+/// Opens a library, without indexes.
 fn open(config: &Config, prefix: &Prefix, declared: &LibraryService) -> anyhow::Result<Arc<Library>> {
     let github = match &config.auth {
         AuthService::Gated(oauth) => {
@@ -71,9 +72,7 @@ fn open(config: &Config, prefix: &Prefix, declared: &LibraryService) -> anyhow::
         let (source, path) = (part.source.name.clone(), part.path.clone());
         parts.insert(*kind, PartOptions { source, path, reader });
     }
-    let library = Library::new(Options { sources: opened, parts, prefix: prefix.clone() });
-    library.load_local();
-    Ok(Arc::new(library))
+    Ok(Arc::new(Library::new(Options { sources: opened, parts, prefix: prefix.clone() })))
 }
 
 /// All declared libraries, for one-off commands.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lyceum_model::RelPath;
 use serde_json::{Value, json};
 
-use super::{AgentsIndex, DocsIndex, Files, SkillsIndex, parse_parameter};
+use super::{AgentFormat, AgentsIndex, DocsIndex, Files, SkillsIndex, agent_id, parse_parameter};
 
 struct Repository(BTreeMap<RelPath, String>);
 
@@ -196,4 +196,29 @@ fn a_parameter_never_leaves_its_folder() {
     ] {
         assert!(parse_parameter(bad).is_err(), "{bad:?}");
     }
+}
+
+#[test]
+fn an_agent_is_written_for_each_assistant_and_read_back_the_same() {
+    let text = "---\nname: Code Reviewer\ndescription: \"Reviews: all \\\"changes\\\"\"\nmodel: opus\ntools: Read, Grep\n---\nBody.\n";
+    let repository = Repository::of(&[("agents/x.md", text)]);
+    let entry = repository.with(|files| AgentsIndex::build(files, None)).entries.remove(0);
+    let id = agent_id(&entry.name);
+    assert_eq!(id, "code-reviewer");
+    for (format, folder) in
+        [(AgentFormat::Claude, ".claude/agents"), (AgentFormat::Copilot, ".github/agents")]
+    {
+        let path = format!("{folder}/{}", format.file_name(&id));
+        let read = Repository::of(&[(&path, &format.write(&id, &entry, "Body.\n"))]).agents(None);
+        assert_eq!(read[0]["name"], "code-reviewer");
+        assert_eq!(read[0]["description"], "Reviews: all \"changes\"");
+        assert_eq!(read[0]["allowedTools"], json!(["Read", "Grep"]));
+        let model = if format == AgentFormat::Claude { json!("opus") } else { Value::Null };
+        assert_eq!(read[0]["model"], model, "opus is a name of Claude Code's only");
+    }
+    let codex: toml::Table =
+        AgentFormat::Codex.write(&id, &entry, "Body \"\"\" with \\ quotes.\n").parse().unwrap();
+    assert_eq!(codex["developer_instructions"].as_str(), Some("Body \"\"\" with \\ quotes."));
+    assert_eq!((codex["name"].as_str(), codex.get("model")), (Some("code-reviewer"), None));
+    assert_eq!(agent_id("../é"), "agent");
 }

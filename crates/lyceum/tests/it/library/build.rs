@@ -116,6 +116,31 @@ fn req_infra_003_branch_protection_is_a_file() {
     assert_eq!(rules["required_status_checks"]["contexts"], json!(["index"]), "the job of the workflow");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_are_exported_for_an_assistant_and_nothing_is_overwritten() {
+    let stage = Stage::new().await;
+    let folder = stage.folder.path();
+    fs::write(folder.join("lyceum.toml"), stage.tables()).unwrap();
+    let export = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
+        command.args(["agents", "export", "--for", "codex", "--config", "lyceum.toml"]).args(more);
+        command.current_dir(folder).env("LYCEUM_DATA_DIR", folder.join("indexing"));
+        command.output().unwrap()
+    };
+    let done = export(&[]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let file = folder.join(".codex/agents/reviewer.toml");
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.contains("developer_instructions = \"Review it.\""), "{written}");
+    assert!(export(&[]).status.success(), "the same again");
+    fs::write(&file, "mine").unwrap();
+    let refused = export(&[]);
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("exists and differs"), "{refused:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    assert!(export(&["--force"]).status.success());
+    assert_eq!(fs::read_to_string(&file).unwrap(), written);
+}
+
 #[tokio::test]
 async fn a_push_updates_the_lists_of_a_running_server() {
     const SECRET: &str = "It's a Secret to Everybody";
