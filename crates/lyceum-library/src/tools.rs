@@ -140,6 +140,15 @@ impl<'a, T> Open<'a, T> {
         }
     }
 
+    /// Refuses what is not in the index, unless GitHub decides with the caller's token: of the server's copy, only what is
+    /// listed is served, not the rest of the repository.
+    fn check_unlisted(&self, path: &RelPath, hint: &str) -> Result<(), Error> {
+        match &self.options.reader {
+            Reader::Caller { .. } => Ok(()),
+            reader @ Reader::Server { .. } => Err(ReadFailure::Missing.into_error(reader, path, hint)),
+        }
+    }
+
     /// Reads the first of these paths that is a file. `hint` says what to do if none is.
     async fn read(
         &self,

@@ -25,15 +25,17 @@ impl Tool for GetAgent {
             Open::part(library, PartKind::Agents, |indexes| indexes.agents.clone()).await?;
         let name = agents.parameter("name", &args.name)?;
         let index = agents.indexed.as_ref().map(|indexed| &indexed.index);
+        let names = index.iter().flat_map(|index| &index.entries).map(|entry| entry.name.as_str());
+        let hint = hint(&args.name, names, "list_agents");
         let path = match index.and_then(|index| index.get(name.as_str())) {
             Some(entry) => entry.path.clone(),
             None => {
                 let folder = agents.options.path.as_ref().or_else(|| index?.folder.as_ref());
-                agents.below("name", folder, &format!("{name}.md"))?
+                let path = agents.below("name", folder, &format!("{name}.md"))?;
+                agents.check_unlisted(&path, &hint)?;
+                path
             }
         };
-        let names = index.iter().flat_map(|index| &index.entries).map(|entry| entry.name.as_str());
-        let hint = hint(&args.name, names, "list_agents");
         let found = agents.read(call, vec![path], Freshness::of(args.skip_cache), &hint).await?;
         Ok(TextOutput::new(args.name, &found))
     }

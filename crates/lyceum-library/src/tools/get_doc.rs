@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Open, hint, text};
-use crate::{Library, PartKind, read::Freshness};
+use crate::{Library, PartKind, Reader, read::Freshness};
 
 /// The tool.
 #[derive(Debug)]
@@ -55,9 +55,9 @@ impl Tool for GetDoc {
         let segments: Result<Vec<RelPath>, Error> =
             args.path.iter().map(|segment| docs.parameter("path", segment)).collect();
         let keys = segments?.iter().map(RelPath::as_str).collect::<Vec<_>>().join("/");
-        let paths = docs.candidates(&keys)?;
         let pages = docs.indexed.iter().flat_map(|indexed| indexed.index.pages.keys());
         let hint = hint(&keys, pages.map(String::as_str), "list_docs");
+        let paths = docs.candidates(&keys, &hint)?;
         let found = docs.read(call, paths, Freshness::of(args.skip_cache), &hint).await?;
         let (content, sha) = (text(&found), found.file.sha.clone());
         Ok(Output { path: args.path, content, file_path: found.path.to_string(), sha })
@@ -66,7 +66,7 @@ impl Tool for GetDoc {
 
 impl Open<'_, DocsIndex> {
     /// Where a page may be: `…/index.md`, then `….md`, then where the index has it, which may be an `.mdx` file.
-    fn candidates(&self, keys: &str) -> Result<Vec<RelPath>, Error> {
+    fn candidates(&self, keys: &str, hint: &str) -> Result<Vec<RelPath>, Error> {
         let index = self.indexed.as_ref().map(|indexed| &indexed.index);
         let folder = self.options.path.as_ref().or_else(|| index?.folder.as_ref());
         let mut paths = match keys {
@@ -76,8 +76,12 @@ impl Open<'_, DocsIndex> {
                 self.below("path", folder, &format!("{keys}.md"))?,
             ],
         };
-        if let Some(known) = index.and_then(|index| index.page(keys)).filter(|known| !paths.contains(known)) {
-            paths.push(known.clone());
+        let known = index.and_then(|index| index.page(keys));
+        match (&self.options.reader, known, paths.first()) {
+            (Reader::Server { .. }, Some(known), _) => paths = vec![known.clone()],
+            (_, None, Some(first)) => self.check_unlisted(first, hint)?,
+            (_, Some(known), _) if !paths.contains(known) => paths.push(known.clone()),
+            _ => {}
         }
         Ok(paths)
     }

@@ -60,7 +60,9 @@ impl<'a> Open<'a, SkillsIndex> {
             return Ok(SkillFolder(entry.path.parent()));
         }
         let folder = self.options.path.as_ref().or_else(|| index?.folder.as_ref());
-        self.below(field, folder, name.as_str()).map(|folder| SkillFolder(Some(folder)))
+        let folder = self.below(field, folder, name.as_str())?;
+        self.check_unlisted(&folder, &self.hint(name.as_str()))?;
+        Ok(SkillFolder(Some(folder)))
     }
 
     /// What to do if there is no skill of that name.

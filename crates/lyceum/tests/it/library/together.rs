@@ -56,6 +56,15 @@ async fn the_servers_own_copy_is_read_without_a_token_if_the_operator_says_so() 
     write(".claude/skills/pdf/SKILL.md", "---\nname: pdf\n---\nOne\n");
     write(".claude/agents/reviewer.md", "Review.\n");
     write("docs/guide.mdx", "# Guide\n");
+    for path in [
+        "secret/notes.txt",
+        "secret.md",
+        "docs/.hidden/page.md",
+        ".claude/skills/secret/notes.txt",
+        ".claude/secret.md",
+    ] {
+        write(path, "plugh\n");
+    }
     let tables = format!(
         "[[source]]\nname = \"kb\"\npath = {:?}\n[library]\nread = \"server\"\nskills = {{ source = \"kb\" }}\n\
          agents = {{ source = \"kb\" }}\ndocs = {{ source = \"kb\" }}\n",
@@ -70,6 +79,18 @@ async fn the_servers_own_copy_is_read_without_a_token_if_the_operator_says_so() 
     assert_eq!(read("get_doc", json!({ "path": ["guide"] })).await["filePath"], "docs/guide.mdx");
     let missing = app.send(call("get_skill", &json!({ "name": "nope" }))).await.result();
     assert!(missing["content"][0]["text"].as_str().unwrap().contains("\"NOT_FOUND\""), "{missing}");
+    // What is not listed is not served, though the server has it.
+    for (tool, arguments) in [
+        ("get_skill_file", json!({ "skill": "secret", "file": "notes.txt" })),
+        ("get_skill_file", json!({ "skill": "pdf", "file": "nope.txt" })),
+        ("get_agent", json!({ "name": "secret" })),
+        ("get_doc", json!({ "path": [".hidden", "page"] })),
+        ("get_doc", json!({ "path": ["secret"] })),
+    ] {
+        let refused = app.send(call(tool, &arguments)).await.result();
+        let text = refused["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains("\"NOT_FOUND\"") && !text.contains("plugh"), "{tool} {text}");
+    }
     let health = app.send(get("/health")).await.json();
     assert_eq!(health["services"]["library"], "ok", "{health}");
     assert_eq!(health["library"], json!({ "skills": 1, "agents": 1, "docs": 1 }), "{health}");
