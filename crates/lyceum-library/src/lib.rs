@@ -10,6 +10,7 @@ mod error;
 mod index;
 mod part;
 mod read;
+mod resources;
 mod service;
 mod tools;
 
@@ -22,7 +23,7 @@ pub use index::{Indexed, Indexes};
 pub use part::{PartKind, PartOptions, Reader};
 pub use service::{Library, Options, SourceOptions, State};
 
-/// Registers the tools of the parts that are configured.
+/// Registers the tools and resource templates of the parts that are configured.
 pub fn register(
     mut builder: RegistryBuilder,
     domain: &Domain,
@@ -41,7 +42,7 @@ pub fn register(
     if library.has(PartKind::Docs) {
         builder = builder.tool::<tools::ListDocs>(domain, library)?.tool::<tools::GetDoc>(domain, library)?;
     }
-    Ok(builder)
+    resources::register(builder, domain, library)
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use lyceum_tools::{Call, Error};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use get_agent::GetAgent;
-pub(crate) use get_doc::GetDoc;
+pub(crate) use get_agent::{GetAgent, read_agent};
+pub(crate) use get_doc::{GetDoc, read_page};
 pub(crate) use get_skill::GetSkill;
 pub(crate) use get_skill_file::GetSkillFile;
 pub(crate) use list_agents::ListAgents;

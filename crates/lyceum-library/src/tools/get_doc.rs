@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Open, hint, text};
-use crate::{Library, PartKind, Reader, read::Freshness};
+use crate::{
+    Library, PartKind, Reader,
+    read::{Found, Freshness},
+};
 
 /// The tool.
 #[derive(Debug)]
@@ -50,18 +53,27 @@ impl Tool for GetDoc {
     type Output = Output;
 
     async fn call(library: &Library, call: &Call, args: Args) -> Result<Output, Error> {
-        let docs: Open<'_, DocsIndex> =
-            Open::part(library, PartKind::Docs, |indexes| indexes.docs.clone()).await?;
-        let segments: Result<Vec<RelPath>, Error> =
-            args.path.iter().map(|segment| docs.parameter("path", segment)).collect();
-        let keys = segments?.iter().map(RelPath::as_str).collect::<Vec<_>>().join("/");
-        let pages = docs.indexed.iter().flat_map(|indexed| indexed.index.pages.keys());
-        let hint = hint(&keys, pages.map(String::as_str), "list_docs");
-        let paths = docs.candidates(&keys, &hint)?;
-        let found = docs.read(call, paths, Freshness::of(args.skip_cache), &hint).await?;
+        let found = find(library, call, &args.path, Freshness::of(args.skip_cache)).await?;
         let (content, sha) = (text(&found), found.file.sha.clone());
         Ok(Output { path: args.path, content, file_path: found.path.to_string(), sha })
     }
+}
+
+/// Reads a page by its path.
+pub(crate) async fn read_page(library: &Library, call: &Call, path: &[String]) -> Result<Found, Error> {
+    find(library, call, path, Freshness::Cached).await
+}
+
+async fn find(library: &Library, call: &Call, path: &[String], freshness: Freshness) -> Result<Found, Error> {
+    let docs: Open<'_, DocsIndex> =
+        Open::part(library, PartKind::Docs, |indexes| indexes.docs.clone()).await?;
+    let segments: Result<Vec<RelPath>, Error> =
+        path.iter().map(|segment| docs.parameter("path", segment)).collect();
+    let keys = segments?.iter().map(RelPath::as_str).collect::<Vec<_>>().join("/");
+    let pages = docs.indexed.iter().flat_map(|indexed| indexed.index.pages.keys());
+    let hint = hint(&keys, pages.map(String::as_str), "list_docs");
+    let paths = docs.candidates(&keys, &hint)?;
+    docs.read(call, paths, freshness, &hint).await
 }
 
 impl Open<'_, DocsIndex> {

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{ALICE, Stage, answer, failure};
+use super::{ALICE, BOB, Stage, answer, failure, with_token};
+use crate::app::modern;
 
 #[tokio::test]
 async fn req_doc_001_docs_are_a_tree_of_descriptions_without_asking_github() {
@@ -70,4 +71,31 @@ async fn req_doc_004_a_page_is_cached_and_skip_cache_reads_and_refreshes() {
     assert_eq!(get(true).await, "new");
     assert_eq!(get(false).await, "new");
     assert_eq!(stage.reads(), 4);
+}
+
+#[tokio::test]
+async fn pages_and_agents_are_resources_for_their_reader_only() {
+    let stage = Stage::new().await;
+    let app = stage.start().await;
+    let read = async |token: &str, uri: &str| {
+        app.send(with_token(modern("resources/read", &json!({ "uri": uri })), token)).await.message()
+    };
+    let page = read(ALICE, "library://library/docs/guides/setup").await;
+    assert!(page["result"]["contents"][0]["text"].as_str().unwrap().contains("# Setup"), "{page}");
+    assert_eq!(page["result"]["cacheScope"], "private", "{page}");
+    let agent = read(ALICE, "library://library/agents/reviewer").await;
+    assert_eq!(agent["result"]["contents"][0]["mimeType"], "text/markdown", "{agent}");
+    let refused = read(BOB, "library://library/agents/reviewer").await;
+    assert_eq!(refused["error"]["data"]["error_code"], "NOT_FOUND", "{refused}");
+    assert_eq!(refused["error"]["data"]["repo"], "acme/skills", "{refused}");
+    let before = stage.reads();
+    for uri in [
+        "library://library/docs/guides/%2e%2e/x",
+        "library://library/agents/..%2fx",
+        "library://library/docs//x",
+    ] {
+        let refused = read(ALICE, uri).await;
+        assert_eq!(refused["error"]["data"]["error_code"], "INVALID_PATH", "{uri} {refused}");
+    }
+    assert_eq!(stage.reads(), before);
 }
