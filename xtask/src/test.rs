@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use lyceum_harness::packages::{self, BUBBLEWRAP};
+use lyceum_harness::packages::{self, BUBBLEWRAP, POSTGRES};
 use lyceum_harness::process::command_line;
 use lyceum_harness::programs;
 use lyceum_harness::repo::Repo;
@@ -182,6 +182,7 @@ fn nextest(repo: &Repo, step: &Step) -> Result<Vec<Skip>> {
         bail!("cargo-nextest is missing; install it: cargo install --locked cargo-nextest");
     }
     packages::ensure(&BUBBLEWRAP);
+    packages::ensure(&POSTGRES);
     let file = skips::file(repo)?;
     must_succeed(by_hand(repo, step)?.env(skip::FILE, &file))?;
     skips::read(&file)

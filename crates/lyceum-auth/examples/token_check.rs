@@ -120,7 +120,7 @@ async fn fill(db: &Db, client: &str, people: &[ApiKey], count: usize, now: Times
         tokens.push(access.reveal().to_owned());
         if batch.len() == BATCH_SIZE || number + 1 == count {
             let batch = std::mem::take(&mut batch);
-            db.write(move |tx| batch.iter().try_for_each(|one| write(tx, one))).await.unwrap();
+            db.write("token_check", move |tx| batch.iter().try_for_each(|one| write(tx, one))).await.unwrap();
         }
     }
     tokens

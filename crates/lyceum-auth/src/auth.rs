@@ -208,7 +208,7 @@ impl Auth {
 
     /// Appends an event to the audit log.
     pub async fn record(&self, event: Event, now: Timestamp) -> Result<(), DbError> {
-        self.0.db.write(move |tx| event.write(tx, now)).await
+        self.0.db.write("audit", move |tx| event.write(tx, now)).await
     }
 
     /// Reads from the database, to see whether it answers.
@@ -222,6 +222,6 @@ impl Auth {
         let sweep = move |tx: &Tx<'_>| {
             Ok(grants::sweep(tx, now)? + kv::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
         };
-        self.0.db.write(sweep).await
+        self.0.db.write("audit", sweep).await
     }
 }

@@ -3,6 +3,7 @@
 //! Frontmatter, skills and typed documents are parsed here. `lyceum-search` splits documents into chunks.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
+pub mod coarse;
 mod current;
 pub mod document;
 mod freshness;

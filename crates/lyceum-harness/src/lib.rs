@@ -8,6 +8,7 @@
 pub mod exchange;
 pub mod install;
 pub mod packages;
+pub mod postgres;
 pub mod process;
 pub mod programs;
 pub mod random;

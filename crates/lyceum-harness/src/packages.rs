@@ -50,6 +50,15 @@ pub const CHROMIUM: Package = Package {
     systems: Systems::All,
 };
 
+/// The database of deployments with several machines.
+pub const POSTGRES: Package = Package {
+    name: "Postgres",
+    programs: &["initdb", "pg_createcluster"],
+    parts: &["postgresql"],
+    needed_by: "the tests of the database on Postgres",
+    systems: Systems::All,
+};
+
 /// The state of this machine for one package.
 struct Machine {
     is_linux: bool,

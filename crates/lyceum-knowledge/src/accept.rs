@@ -24,7 +24,7 @@ impl Knowledge {
     pub async fn accept(&self, delivery: Option<&str>) -> Result<Delivery, DbError> {
         failpoint::reached(Step::Delivery);
         let (name, delivery) = (self.options.name.to_string(), delivery.map(str::to_owned));
-        let accepted = self.db.write(move |tx| {
+        let accepted = self.db.write(self.options.about(), move |tx| {
             let is_new = match &delivery {
                 Some(id) => DELIVERIES.put_new(tx, id, &[], Self::now())?,
                 None => true,

@@ -14,12 +14,13 @@ use lyceum_model::RelPath;
 use lyceum_store::{
     DbError, Tx,
     documents::{self, DocumentRow, FileState},
-    events::{self, Event},
+    events::{self, Event, Position, Since},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
+    Profile,
     failpoint::{self, Step},
     publishing,
     service::Links,
@@ -52,8 +53,10 @@ pub struct CatalogSnapshot {
     pub files: Counts,
     /// Which documents are published; `None` before the first sync.
     pub publishing: Option<Publishing>,
-    /// Sequence number of the last applied event.
-    pub(crate) seq: i64,
+    /// What it holds, for descriptions.
+    pub profile: Profile,
+    /// The last applied event.
+    pub(crate) position: Position,
 }
 
 /// Number of files of a source in each state; together they are all of its markdown files.
@@ -138,15 +141,12 @@ impl CatalogSnapshot {
             return Self::load(tx, key).map(Some);
         }
         let is_same = row.version == self.version && row.synced_at == self.synced_at;
-        if is_same && events::last(tx)? == self.seq {
-            return Ok(None);
-        }
-        let new_events = events::after(tx, source, self.seq, MAX_INCREMENTAL_EVENTS)?;
-        let missed = events::last(tx)?.saturating_sub(self.seq);
-        // Too many to apply incrementally, or some were trimmed while this process was suspended.
-        if usize::try_from(missed).ok() != Some(new_events.len()) {
-            return Self::load(tx, key).map(Some);
-        }
+        let new_events = match events::since(tx, source, self.position, MAX_INCREMENTAL_EVENTS)? {
+            Since::Nothing if is_same => return Ok(None),
+            Since::Nothing => Vec::new(),
+            Since::Events(events) => events,
+            Since::Unknown => return Self::load(tx, key).map(Some),
+        };
         failpoint::reached(Step::Followed);
         let catalog = self.apply(tx, key, &new_events)?;
         Self::assemble(tx, source, catalog).map(Some)
@@ -171,9 +171,11 @@ impl CatalogSnapshot {
     fn assemble(tx: &Tx<'_>, source: &str, catalog: Catalog) -> Result<Self, DbError> {
         let row = documents::source(tx, source)?;
         let files = Counts::of(&documents::count_files(tx, source)?);
-        let seq = events::last(tx)?;
+        let position = events::last(tx, source)?;
         let publishing = publishing::load(tx, source)?;
-        Ok(Self { catalog, version: row.version, synced_at: row.synced_at, files, publishing, seq })
+        let profile = row.version.as_ref().map(|_| Profile::of(&catalog)).unwrap_or_default();
+        let (version, synced_at) = (row.version, row.synced_at);
+        Ok(Self { catalog, version, synced_at, files, publishing, profile, position })
     }
 }
 

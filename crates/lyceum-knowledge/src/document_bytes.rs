@@ -91,8 +91,9 @@ impl Knowledge {
         let mut origin = Origin::Store;
         let mut found = self.get_object(&key, &entry.hash).await;
         if !matches!(found, Ok(Some(_))) {
-            let expected = entry.hash.clone();
-            let staged = self.db.read(move |tx| documents::body(tx, &expected)).await.map_err(db_error)?;
+            let (source, expected) = (self.options.name.to_string(), entry.hash.clone());
+            let staged =
+                self.db.read(move |tx| documents::body(tx, &source, &expected)).await.map_err(db_error)?;
             found = match (staged, found) {
                 (Some(bytes), _) => {
                     origin = Origin::Staging;
@@ -133,7 +134,7 @@ impl Knowledge {
             "a stored document is missing or corrupt; restoring it"
         );
         let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
-        let requested = self.db.write(move |tx| {
+        let requested = self.db.write(self.options.about(), move |tx| {
             documents::forget_content(tx, &name, &path)?;
             documents::request_sync(tx, &name)
         });

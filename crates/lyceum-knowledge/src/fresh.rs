@@ -5,13 +5,13 @@ use std::{sync::Arc, time::Duration};
 use jiff::Timestamp;
 use lyceum_net::Backoff;
 use lyceum_source::SourceWatch;
-use lyceum_store::{documents, jobs, kv};
+use lyceum_store::{Tx, documents, jobs, kv, leases};
 use lyceum_tools::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::{Knowledge, Progress, Report, SyncError, sync::OnProgress, upload::QUEUE};
+use crate::{Knowledge, Progress, Report, SyncError, sync::OnProgress};
 
 /// How often to check for writes of other processes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -43,38 +43,78 @@ impl Knowledge {
         }
     }
 
-    /// Syncs the source whenever there is a reason to, once this process is the leader.
+    /// Syncs the source whenever there is a reason to, while this process is the leader.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = self.wait_to_lead() => {}
+                () = stop.cancelled() => return,
+            }
+            // The previous leader is gone.
+            if let Err(error) = self.options.objects.clear_unfinished().await {
+                tracing::warn!(error.cause = %error, "could not delete partially written objects");
+            }
+            tokio::select! {
+                () = self.keep_uploading(&stop) => {}
+                () = self.keep_syncing() => {}
+                () = self.keep_leading() => {
+                    tracing::warn!(source.name = %self.options.name, "another process has taken over syncing, or the database can't be reached");
+                }
+                () = stop.cancelled() => {}
+            }
+            if stop.is_cancelled() {
+                return self.stop_leading().await;
+            }
+        }
+    }
+
+    /// Waits until this process is the leader.
+    async fn wait_to_lead(&self) {
         let mut logged = false;
         loop {
-            match self.lead() {
-                Ok(true) => break,
-                Ok(false) if !logged => {
+            match self.lead().await {
+                Ok(Some(_)) => return,
+                Ok(None) if !logged => {
+                    self.first_sync.send_replace(true);
                     tracing::info!(source.name = %self.options.name, "another process syncs this data folder, or the previous configuration until it has ended; serving what it publishes");
                     logged = true;
                 }
-                Ok(false) => self.set_error(self.rules_conflict().await),
+                Ok(None) => self.set_error(self.rules_conflict().await),
                 Err(error) => {
                     if !logged {
-                        tracing::warn!(error.cause = %error, "could not lock the data folder; retrying");
+                        tracing::warn!(error.cause = %error, "could not become the leader; retrying");
                         logged = true;
                     }
-                    self.set_error(Some(SyncError::Lock(error).to_string()));
+                    self.set_error(Some(error.to_string()));
                 }
             }
-            tokio::select! {
-                () = tokio::time::sleep(POLL_INTERVAL) => {}
-                () = stop.cancelled() => return,
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
+    /// Renews the lease in a shared database; returns when it is lost.
+    async fn keep_leading(&self) {
+        if !self.db.is_shared() {
+            return std::future::pending().await;
+        }
+        let mut renewed = Instant::now();
+        while renewed.elapsed() < leases::TTL * 2 / 3 {
+            tokio::time::sleep(leases::TTL / 6).await;
+            match self.lead().await {
+                Ok(Some(_)) => renewed = Instant::now(),
+                Ok(None) => return,
+                Err(error) => tracing::warn!(error.cause = %error, "could not renew the lease; retrying"),
             }
         }
-        // The previous leader is gone.
-        if let Err(error) = self.options.objects.clear_unfinished().await {
-            tracing::warn!(error.cause = %error, "could not delete partially written objects");
-        }
-        tokio::select! {
-            () = self.keep_uploading(&stop) => {}
-            () = self.keep_syncing() => {}
-            () = stop.cancelled() => {}
+    }
+
+    /// Gives the lease up, so that another process can take over at once.
+    async fn stop_leading(&self) {
+        if self.db.is_shared()
+            && let Ok(Some(lease)) = self.lead().await
+            && let Err(error) = self.db.write(self.options.about(), move |tx| lease.release(tx)).await
+        {
+            tracing::debug!(error.cause = %error, "could not give up the lease; it expires");
         }
     }
 
@@ -171,7 +211,8 @@ impl Knowledge {
 
     async fn sweep(&self) {
         let name = self.options.name.to_string();
-        let swept = self.db.write(move |tx| {
+        let about = self.options.about();
+        let swept = self.db.write(&about, move |tx| {
             let now = Self::now();
             kv::sweep(tx, now)?;
             lyceum_store::events::trim(tx, &name, now.checked_sub(EVENT_RETENTION).unwrap_or(Timestamp::MIN))
@@ -208,7 +249,8 @@ impl Knowledge {
 
     async fn refresh_on_leader(&self) -> Result<Report, Error> {
         let name = self.options.name.to_string();
-        let requested = self.db.write(move |tx| {
+        let about = self.options.about();
+        let requested = self.db.write(&about, move |tx| {
             documents::request_sync(tx, &name)?;
             documents::source(tx, &name)
         });
@@ -245,7 +287,9 @@ impl Knowledge {
     ) -> Result<Report, SyncError> {
         let on_progress: OnProgress = Arc::new(on_progress);
         let report = self.sync(&on_progress).await?;
-        self.db.write(|tx| jobs::retry_all(tx, QUEUE, Self::now())).await?;
+        let queue = self.options.queue();
+        let revive = move |tx: &Tx<'_>| jobs::retry_all(tx, &queue, tx.now()?);
+        self.db.write(self.options.about(), revive).await?;
         self.upload(&on_progress).await?;
         Ok(report)
     }

@@ -15,8 +15,10 @@ mod fresh;
 mod markdown;
 mod pages;
 mod plan;
+mod profile;
 mod prompts;
 mod provenance;
+mod public;
 mod publishing;
 mod read;
 mod register;
@@ -36,7 +38,9 @@ pub use catalog::{CatalogSnapshot, Counts};
 pub use document::Document;
 pub use document_bytes::DocumentBytes;
 pub use features::Features;
-pub use plan::{excluded_documents, is_document, other_files, templates};
+pub use plan::{excluded_documents, is_document, templates};
+pub use profile::Profile;
+pub use public::PublicContent;
 pub use publishing::recognise_publishing;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
 pub use register::{document_uris, list_uris, register, register_everything};
@@ -46,7 +50,7 @@ pub use search_request::{
     DEFAULT_RESULTS, Filters, KnowledgeSearch, SCRIPT, SKILL, SearchOptions, is_of_skills,
 };
 pub use search_response::{ScoreExplanation, SearchCoverage, SearchHit, SearchResponse};
-pub use service::{Knowledge, Links, OpenError, Options, Readers, State};
+pub use service::{Knowledge, Links, OpenError, Options, State};
 pub use sync::{Progress, SyncError};
 
 #[cfg(test)]

@@ -65,14 +65,22 @@ pub fn templates(snapshot: &Snapshot) -> impl Iterator<Item = (&RelPath, String)
     })
 }
 
-/// Number of files that are neither documents nor templates of some, by extension.
-pub fn other_files(snapshot: &Snapshot) -> BTreeMap<String, usize> {
+/// Number of files outside of excluded folders that are neither documents nor templates of some, by extension.
+pub(crate) fn other_files(snapshot: &Snapshot, exclude: &[RelPath]) -> BTreeMap<String, usize> {
     let is_template: BTreeSet<&RelPath> = templates(snapshot).map(|(path, _)| path).collect();
+    let is_other = |path: &&RelPath| {
+        !is_document(path) && !is_template.contains(path) && excluded_by(path, exclude).is_none()
+    };
     let mut counts = BTreeMap::new();
-    for path in snapshot.files().keys().filter(|path| !is_document(path) && !is_template.contains(path)) {
+    for path in snapshot.files().keys().filter(is_other) {
         *counts.entry(path.extension().to_ascii_lowercase()).or_default() += 1;
     }
     counts
+}
+
+/// The excluded folder or file that a path is in.
+pub(crate) fn excluded_by<'a>(path: &RelPath, exclude: &'a [RelPath]) -> Option<&'a RelPath> {
+    exclude.iter().find(|folder| *folder == path || path.below(folder).is_some())
 }
 
 /// The documents of a snapshot.

@@ -6,7 +6,7 @@ mod research_topic;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use lyceum_model::{Access, Domain};
+use lyceum_model::Domain;
 use lyceum_tools::{
     Error, Outcome, PromptEntry, RegistryBuilder, RegistryError,
     mcp::{GetPromptResult, PromptArgument, PromptMessage, Role, WirePrompt},
@@ -78,7 +78,9 @@ fn prompt(domain: &Domain, knowledge: &Arc<Knowledge>, prompt: &'static Prompt) 
     let arguments = prompt.arguments.iter().map(argument).collect();
     let wire = WirePrompt::new(prompt.name, Some(&description), Some(arguments)).with_title(prompt.title);
     let (written_for, completed_from) = (knowledge.clone(), knowledge.clone());
-    PromptEntry::new(Access::public(domain.clone()), wire, move |_, arguments| {
+    // Completion of the arguments shows titles.
+    let access = knowledge.options.public.summaries(domain);
+    PromptEntry::new(access, wire, move |_, arguments| {
         let text = (prompt.write)(written_for.title(), &Arguments(arguments));
         let description = description.clone();
         async move {

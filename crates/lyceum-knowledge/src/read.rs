@@ -20,7 +20,7 @@ use lyceum_store::{
 };
 use serde_json::json;
 
-use crate::document::hash;
+use crate::{document::hash, plan::excluded_by};
 
 /// Maximum size of a document.
 pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
@@ -107,8 +107,10 @@ impl Reader<'_> {
             let reason = "it is a Git LFS pointer; LFS content is not fetched";
             return Err(ReadFault::Permanent(reason.to_owned()));
         }
-        String::from_utf8(bytes)
-            .map_err(|_| ReadFault::Permanent("it is not UTF-8 text; save it as UTF-8".to_owned()))
+        let text = String::from_utf8(bytes)
+            .map_err(|_| ReadFault::Permanent("it is not UTF-8 text; save it as UTF-8".to_owned()))?;
+        // Postgres can't store NUL in text.
+        Ok(if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text })
     }
 
     /// Parses a text into its row; returns whether its frontmatter alone would publish it.
@@ -148,7 +150,7 @@ impl Reader<'_> {
         if let Some(reason) = hidden(path) {
             return Some(reason.to_owned());
         }
-        let below = self.exclude.iter().find(|folder| *folder == path || path.below(folder).is_some())?;
+        let below = excluded_by(path, self.exclude)?;
         Some(format!("it is excluded by {below} in knowledge.exclude"))
     }
 }

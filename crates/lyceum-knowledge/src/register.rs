@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
+use lyceum_model::Domain;
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Features, Knowledge, KnowledgeBases, KnowledgeSearch, Readers, prompts, resources, tools};
+use crate::{Features, Knowledge, KnowledgeBases, KnowledgeSearch, prompts, resources, tools};
 
 /// Registers tools, resources and prompts, as far as the current catalog has something for them.
 pub fn register(
@@ -62,19 +62,4 @@ pub(crate) fn host(knowledge: &Knowledge) -> String {
     let lower = knowledge.title().to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
-}
-
-/// Access to whole documents for members only.
-pub(crate) fn for_members(domain: &Domain) -> Access {
-    Access::scoped(domain.clone(), Tier::Member, [KNOWLEDGE_READ])
-}
-
-impl Readers {
-    /// Access to whole documents.
-    pub fn access(self, domain: &Domain) -> Access {
-        match self {
-            Self::Everyone => Access::public(domain.clone()),
-            Self::Members => for_members(domain),
-        }
-    }
 }

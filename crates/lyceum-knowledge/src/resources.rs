@@ -5,7 +5,7 @@ mod lexicon;
 
 use std::{future::Future, sync::Arc};
 
-use lyceum_model::{Access, Domain};
+use lyceum_model::Domain;
 use lyceum_tools::{
     Error, Outcome, RegistryBuilder, RegistryError, ResourceEntry,
     mcp::{MetaObject, ReadResourceResult, ResourceContents, WireResource},
@@ -80,7 +80,8 @@ impl ResourceContext<'_> {
         let uri = format!("mcp://{}/{name}", host(self.knowledge));
         let wire = WireResource::new(uri, name).with_description(description).with_mime_type(kind);
         let knowledge = self.knowledge.clone();
-        ResourceEntry::new(Access::public(self.domain.clone()), wire, move |_, address| {
+        let access = knowledge.options.public.summaries(self.domain);
+        ResourceEntry::new(access, wire, move |_, address| {
             let text = text(knowledge.clone());
             async move {
                 let contents = ResourceContents::text(text.await?, address.uri).with_mime_type(kind);

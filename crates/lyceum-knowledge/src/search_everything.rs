@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    DEFAULT_RESULTS, Filters, KnowledgeSearch, SearchHit, SearchOptions,
+    DEFAULT_RESULTS, Filters, Knowledge, KnowledgeSearch, SearchHit, SearchOptions,
     pages::search_error,
     search_response::{SearchCoverage, coverage, milliseconds, search_hit},
 };
@@ -114,15 +114,19 @@ impl KnowledgeBases {
         })
     }
 
-    /// The content types of all knowledge bases.
-    pub(crate) fn types(&self) -> BTreeSet<&str> {
-        let ontologies = self.0.iter().map(|base| base.finder.knowledge.ontology());
-        ontologies.flat_map(|ontology| ontology.types().map(|one| one.name.as_str())).collect()
-    }
-
-    /// The sources of all knowledge bases.
-    pub(crate) fn sources(&self) -> BTreeSet<&str> {
-        self.0.iter().map(NamedBase::source).collect()
+    /// Titles, content types and sources of the knowledge bases that everyone may search: descriptions are the same for
+    /// every caller.
+    pub(crate) fn public_facts(&self) -> (Vec<&str>, Vec<&str>, Vec<&str>) {
+        let public = || self.0.iter().filter(|base| base.access.is_public());
+        let knowledge = || public().map(|base| &*base.finder.knowledge);
+        let types: BTreeSet<&str> =
+            knowledge().flat_map(|one| one.ontology().types().map(|one| one.name.as_str())).collect();
+        let sources: BTreeSet<&str> = public().map(NamedBase::source).collect();
+        (
+            knowledge().map(Knowledge::title).collect(),
+            types.into_iter().collect(),
+            sources.into_iter().collect(),
+        )
     }
 }
 

@@ -1,8 +1,9 @@
 //! The knowledge service: the state that tools and transports work on.
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -10,12 +11,15 @@ use jiff::Timestamp;
 use lyceum_content::{document::Publishing, ontology::Ontology};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
-use lyceum_store::{Db, DbError, Leader, Objects, documents};
+use lyceum_store::{
+    Db, DbError, Leader, Objects, Tx, documents,
+    leases::{self, Holder, Lease},
+};
 use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{CatalogSnapshot, catalog::CatalogKey};
+use crate::{CatalogSnapshot, PublicContent, SyncError, catalog::CatalogKey, plan};
 
 /// Size of the document cache, in bytes.
 const CACHE_BYTES: u64 = 24 * 1024 * 1024;
@@ -50,28 +54,31 @@ pub struct Options {
     pub poll: Duration,
     /// Display name of the knowledge base, such as `SuperBenefit`.
     pub title: String,
-    /// Who may read whole documents.
-    pub readers: Readers,
+    /// What is public.
+    pub public: PublicContent,
     /// The data folder: database, lock file and, if they are local, the objects.
     pub folder: PathBuf,
     /// The object store of the documents.
     pub objects: Objects,
+    /// The database that several machines share; `None` for a file in the folder.
+    pub shared: Option<Db>,
 }
 
 impl Options {
+    /// What writes to the database are about: those about one source run one after the other.
+    pub(crate) fn about(&self) -> String {
+        format!("source:{}", self.name)
+    }
+
+    /// The job queue of uploads: key of an object, and the hash of its content; an empty hash deletes it.
+    pub(crate) fn queue(&self) -> String {
+        format!("objects:{}", self.name)
+    }
+
     /// What to load from the database.
     pub(crate) fn catalog_key(&self) -> CatalogKey {
         CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
     }
-}
-
-/// Who may read whole documents, apart from tools that require membership anyway.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Readers {
-    /// Everyone with public access.
-    Everyone,
-    /// Members with the scope `knowledge:read`.
-    Members,
 }
 
 /// Web link template of a source's files, with `{commit}` and `{path}`; `None` without links.
@@ -98,16 +105,24 @@ pub struct Knowledge {
     pub(crate) options: Options,
     pub(crate) db: Db,
     state: watch::Sender<State>,
+    /// One update of the catalog at a time.
+    updating: Semaphore,
     /// One sync at a time.
     pub(crate) syncing: Semaphore,
     /// Held while this process is the leader of the data folder.
-    pub(crate) leader: Mutex<Option<Leader>>,
+    leader: Mutex<Option<Leader>>,
+    /// This process, as a holder of leases.
+    holder: Holder,
+    /// The lease of the source, and when it was renewed.
+    lease: Mutex<Option<(Lease, Instant)>>,
     /// A sync was requested.
     pub(crate) sync_requested: Notify,
     /// New events are in the database.
     pub(crate) events_written: Notify,
     /// Objects are pending upload.
     pub(crate) upload_pending: Notify,
+    /// Whether this process has synced, or left it to another.
+    pub(crate) first_sync: watch::Sender<bool>,
     /// Whether a first snapshot was indexed.
     pub(crate) indexed: watch::Sender<bool>,
     /// The last snapshot that was indexed completely.
@@ -146,12 +161,14 @@ impl Knowledge {
         options.rules = format!("{READER_VERSION}\n{}", options.rules);
         let file = options.folder.join("lyceum.db");
         let load = |db: Db| {
-            let snapshot = db.read_here(|tx| CatalogSnapshot::load(tx, &options.catalog_key()))?;
+            let snapshot = db.read_blocking(|tx| CatalogSnapshot::load(tx, &options.catalog_key()))?;
             Ok((db, snapshot))
         };
         let mut leader = None;
-        let (db, snapshot) = match Db::open(&file).and_then(load) {
-            Err(damage @ (DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))) => {
+        let shared = options.shared.clone();
+        let is_file = shared.is_none();
+        let (db, snapshot) = match shared.map_or_else(|| Db::open(&file), Ok).and_then(load) {
+            Err(damage @ (DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))) if is_file => {
                 // Only the leader may replace the database: other processes would keep using the old one.
                 leader = Leader::try_acquire(&options.folder).map_err(DbError::Folder)?;
                 leader.as_ref().ok_or(damage)?;
@@ -163,11 +180,15 @@ impl Knowledge {
             options,
             db,
             state: watch::Sender::new(State { snapshot: Arc::new(snapshot), error: None }),
+            updating: Semaphore::new(1),
             syncing: Semaphore::new(1),
             leader: Mutex::new(leader),
+            holder: Holder::random()?,
+            lease: Mutex::default(),
             sync_requested: Notify::new(),
             events_written: Notify::new(),
             upload_pending: Notify::new(),
+            first_sync: watch::Sender::new(false),
             indexed: watch::Sender::new(false),
             last_indexed: Mutex::default(),
             cache: Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByLength),
@@ -202,6 +223,12 @@ impl Knowledge {
         Err(Error::Failed { code: ErrorCode::Unavailable, message })
     }
 
+    /// Waits until this process has synced for the first time, successfully or not, or has left it to another.
+    pub async fn until_synced(&self) {
+        // Fails only if the sender is gone, and it is in `self`.
+        let _synced = self.first_sync.subscribe().wait_for(|is_synced| *is_synced).await.is_ok();
+    }
+
     /// The name of the source in the configuration.
     pub fn source_name(&self) -> &SourceName {
         &self.options.name
@@ -222,28 +249,46 @@ impl Knowledge {
         &self.options.title
     }
 
-    /// Whether this process is the leader; tries to become it.
-    pub(crate) fn lead(&self) -> std::io::Result<bool> {
-        let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
-        if leader.is_none() {
-            *leader = Leader::try_acquire(&self.options.folder)?;
+    /// The lease of the source, if this process is the leader; tries to become it, and renews the lease.
+    pub(crate) async fn lead(&self) -> Result<Option<Lease>, SyncError> {
+        {
+            let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+            if leader.is_none() {
+                *leader = Leader::try_acquire(&self.options.folder)?;
+            }
+            if leader.is_none() {
+                return Ok(None);
+            }
         }
-        Ok(leader.is_some())
+        let held = self.lease().clone();
+        let is_fresh = |renewed: &Instant| !self.db.is_shared() || renewed.elapsed() < leases::TTL / 3;
+        if let Some((lease, _)) = held.filter(|(_, renewed)| is_fresh(renewed)) {
+            return Ok(Some(lease));
+        }
+        let (name, holder, takeover) = (self.options.about(), self.holder.clone(), self.db.takeover());
+        let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
+        let acquired = self.db.write(self.options.about(), acquire).await?;
+        *self.lease() = acquired.clone().map(|lease| (lease, Instant::now()));
+        Ok(acquired)
+    }
+
+    /// Forgets the lease after another process has taken over.
+    pub(crate) fn forget_lease(&self) {
+        *self.lease() = None;
+    }
+
+    fn lease(&self) -> MutexGuard<'_, Option<(Lease, Instant)>> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Updates the catalog from the event log; returns whether it changed.
     pub(crate) async fn update_catalog(&self) -> Result<bool, DbError> {
+        let Ok(_permit) = self.updating.acquire().await else { return Ok(false) };
         let before = self.snapshot();
         let key = self.options.catalog_key();
         let next = self.db.read(move |tx| before.next(tx, &key)).await?;
         let Some(next) = next else { return Ok(false) };
-        self.state.send_modify(|state| {
-            // Two concurrent updates: the later one wins.
-            let is_later = (next.seq, next.synced_at) >= (state.snapshot.seq, state.snapshot.synced_at);
-            if is_later || next.version.is_none() {
-                state.snapshot = Arc::new(next);
-            }
-        });
+        self.state.send_modify(|state| state.snapshot = Arc::new(next));
         Ok(true)
     }
 
@@ -258,9 +303,10 @@ impl Knowledge {
 
     /// Number of objects pending upload, and failed uploads.
     pub async fn pending_objects(&self) -> Result<(i64, Vec<lyceum_store::jobs::Failure>), Error> {
-        let read = self.db.read(|tx| {
-            let count = lyceum_store::jobs::count(tx, crate::upload::QUEUE)?;
-            Ok((count, lyceum_store::jobs::failures(tx, crate::upload::QUEUE, 20)?))
+        let queue = self.options.queue();
+        let read = self.db.read(move |tx| {
+            let count = lyceum_store::jobs::count(tx, &queue)?;
+            Ok((count, lyceum_store::jobs::failures(tx, &queue, 20)?))
         });
         read.await.map_err(db_error)
     }
@@ -269,6 +315,18 @@ impl Knowledge {
     pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
         let name = self.options.name.to_string();
         self.db.read(move |tx| documents::files(tx, &name)).await.map_err(db_error)
+    }
+
+    /// Whether the configuration excludes a file.
+    pub fn excludes(&self, path: &str) -> bool {
+        RelPath::parse(path).is_ok_and(|path| plan::excluded_by(&path, &self.options.exclude).is_some())
+    }
+
+    /// Number of files of the source that are no documents, by extension. `None` if the source can't be read.
+    pub async fn other_files(&self) -> Option<BTreeMap<String, usize>> {
+        let (source, exclude) = (self.options.source.clone(), self.options.exclude.clone());
+        let count = move || Some(plan::other_files(&source.local().ok()??, &exclude));
+        tokio::task::spawn_blocking(count).await.ok()?
     }
 
     /// The current time in milliseconds, as it is stored, so that a document and its entry agree.

@@ -22,6 +22,7 @@ use lyceum_source::{Kind, Snapshot};
 use lyceum_store::{
     DbError,
     documents::{self, DocumentRow, FileRow, FileState, SourceRow},
+    leases::Lease,
 };
 
 use crate::{
@@ -31,7 +32,7 @@ use crate::{
     publishing,
     read::ReadFile,
 };
-use staging::StagedDocument;
+use staging::Staging;
 
 /// Maximum number of files per batch.
 const BATCH_FILES: usize = 64;
@@ -133,9 +134,11 @@ struct Outcome {
     gone: Vec<String>,
     /// Previous rows of documents that are removed or replaced.
     replaced: Vec<DocumentRow>,
-    staged: Vec<StagedDocument>,
+    staging: Staging,
     /// Objects of an earlier, lost database.
     orphans: Vec<String>,
+    /// Proves that no other process has taken over since the sync began.
+    lease: Lease,
 }
 
 impl StoredState {
@@ -149,11 +152,11 @@ impl StoredState {
 
 impl Outcome {
     fn has_changes(&self) -> bool {
-        let Self { files, gone, replaced, staged, orphans } = self;
+        let Self { files, gone, replaced, staging, orphans, lease: _ } = self;
         !(files.is_empty()
             && gone.is_empty()
             && replaced.is_empty()
-            && staged.is_empty()
+            && staging.documents.is_empty()
             && orphans.is_empty())
     }
 }
@@ -161,11 +164,18 @@ impl Outcome {
 impl Knowledge {
     /// Syncs the source. One at a time; only the leader may.
     pub(crate) async fn sync(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
-        if !self.lead()? {
-            return Err(SyncError::NotLeader);
-        }
+        let synced = self.sync_as_leader(on_progress).await;
+        self.first_sync.send_replace(true);
+        synced
+    }
+
+    async fn sync_as_leader(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
+        let lease = self.lead().await?.ok_or(SyncError::NotLeader)?;
         let Ok(permit) = self.syncing.acquire().await else { return Err(SyncError::NotLeader) };
-        let synced = self.sync_locked(on_progress).await;
+        let synced = self.sync_locked(on_progress, lease).await;
+        if let Err(SyncError::Db(DbError::LeaseLost)) = synced {
+            self.forget_lease();
+        }
         drop(permit);
         // Staged bytes of finished uploads can be deleted only after the sync.
         self.upload_pending.notify_one();
@@ -177,6 +187,7 @@ impl Knowledge {
     /// with these rules already.
     pub(crate) async fn sync_local(&self, on_progress: &OnProgress) -> Result<Option<Report>, SyncError> {
         let Ok(_permit) = self.syncing.acquire().await else { return Err(SyncError::NotLeader) };
+        let lease = self.lead().await?.ok_or(SyncError::NotLeader)?;
         let known = self.stored_state().await?;
         if known.source.rules == self.options.rules {
             return Ok(None);
@@ -187,12 +198,14 @@ impl Knowledge {
         // A local snapshot does not fulfil sync requests.
         let done = known.source.done;
         match local {
-            Some(snapshot) => self.read_and_publish(snapshot, known, done, on_progress).await.map(Some),
+            Some(snapshot) => {
+                self.read_and_publish(snapshot, known, done, on_progress, lease).await.map(Some)
+            }
             None => Ok(None),
         }
     }
 
-    async fn sync_locked(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
+    async fn sync_locked(&self, on_progress: &OnProgress, lease: Lease) -> Result<Report, SyncError> {
         let name = self.options.name.to_string();
         // Requests from here on need another sync.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
@@ -200,7 +213,7 @@ impl Knowledge {
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.options.source.refresh()).await;
         let snapshot = fetched.map_err(|_| SyncError::TooSlow { limit: FETCH_TIMEOUT })??;
         let known = self.stored_state().await?;
-        self.read_and_publish(snapshot, known, wanted, on_progress).await
+        self.read_and_publish(snapshot, known, wanted, on_progress, lease).await
     }
 
     async fn read_and_publish(
@@ -209,6 +222,7 @@ impl Knowledge {
         mut known: StoredState,
         wanted: i64,
         on_progress: &OnProgress,
+        lease: Lease,
     ) -> Result<Report, SyncError> {
         let (began, now) = (Instant::now(), Self::now());
         let mut same_rules = known.source.rules == self.options.rules;
@@ -236,13 +250,13 @@ impl Knowledge {
         let ids = choice::assign(&self.options.ontology, &files);
 
         let (pending, replaced) = choice::choose(&files, &known, &ids, &version);
-        let staged = self.stage_all(&snapshot, &pending, &version, publishing, now, on_progress).await?;
+        let staging = self.stage_all(&snapshot, &pending, &version, publishing, now, on_progress).await?;
         let read = read.into_iter().chain(plan.excluded).collect();
         let orphans = match known.source.version {
             Some(_) => Vec::new(),
             None => self.orphans().await,
         };
-        let mut outcome = Outcome { files: read, gone: plan.gone, replaced, staged, orphans };
+        let mut outcome = Outcome { files: read, gone: plan.gone, replaced, staging, orphans, lease };
         choice::postpone(&mut outcome, &mut files, &ids, &pending, now);
 
         let report = self.report(&outcome, &files, &known, &ids, &version, now);
@@ -260,7 +274,7 @@ impl Knowledge {
         }
         let synced_at = self.snapshot().synced_at;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let other_files = plan::other_files(&snapshot);
+        let other_files = plan::other_files(&snapshot, &self.options.exclude);
         Ok(Report { synced_at, took_ms, other_files, ..report })
     }
 

@@ -2,6 +2,7 @@
 
 mod base;
 mod healing;
+mod leading;
 mod lists;
 mod plain_documents;
 mod prompts;

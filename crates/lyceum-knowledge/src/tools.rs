@@ -24,20 +24,52 @@ pub(crate) use search_lexicon::SearchLexicon;
 pub(crate) use search_with_documents::SearchWithDocuments;
 
 use crate::{
-    Knowledge, Readers,
+    Knowledge,
+    public::{PublicContent, member_note},
     search_request::{SCRIPT, SKILL},
 };
 
-/// Puts the title of the knowledge base into a tool's description.
+/// A tool that returns lists, passages or definitions.
+fn summaries(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    spec.access = knowledge.options.public.summaries(&spec.access.domain);
+    named(knowledge, spec)
+}
+
+/// A tool that returns full documents: for members, as specified, even where everyone may read them over REST.
+fn documents(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    spec.access = PublicContent::Summaries.documents(&spec.access.domain);
+    spec.description.push_str(member_note(&spec.access));
+    if knowledge.options.public == PublicContent::All {
+        spec.description.push_str(" Published documents are open to everyone by the REST API.");
+    }
+    named(knowledge, spec)
+}
+
+/// Puts the title of the knowledge base into a tool's title and description.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    spec.description = spec.description.replace("{title}", knowledge.title());
+    for text in [&mut spec.title, &mut spec.description] {
+        *text = text.replace("{title}", knowledge.title());
+    }
     spec
 }
 
-/// Says in a member tool's description that the documents are public, if they are.
-fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    if knowledge.options.readers == Readers::Everyone {
-        spec.description.push_str(" Published documents are open to everyone by the REST API.");
+/// Appends what the knowledge base holds to a tool's description.
+fn with_profile(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+    with(spec, &knowledge.snapshot().profile.about)
+}
+
+/// Appends how large the lexicon is to a tool's description.
+fn with_terms(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+    match knowledge.snapshot().profile.terms.as_str() {
+        "" => spec,
+        terms => with(spec, &format!("The lexicon of {} has {terms}.", knowledge.title())),
+    }
+}
+
+/// Appends a sentence to a tool's description.
+fn with(mut spec: ToolSpec, sentence: &str) -> ToolSpec {
+    if !sentence.is_empty() {
+        spec.description = format!("{} {sentence}", spec.description);
     }
     spec
 }

@@ -11,7 +11,7 @@ use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use lyceum_net::Backoff;
 use lyceum_store::{
-    DbError, Key, ObjectError, ObjectOptions, documents,
+    DbError, Key, ObjectError, ObjectOptions, Tx, documents,
     jobs::{self, Job},
 };
 use tokio_util::sync::CancellationToken;
@@ -23,9 +23,6 @@ use crate::{
     read::RETRIES,
     sync::OnProgress,
 };
-
-/// The job queue: key of an object, and the hash of its content; an empty hash deletes it.
-pub(crate) const QUEUE: &str = "objects";
 
 /// Maximum number of jobs per batch.
 const BATCH_JOBS: usize = 256;
@@ -62,8 +59,13 @@ impl Knowledge {
     /// Processes the upload queue, until stopped.
     pub(crate) async fn keep_uploading(&self, stop: &CancellationToken) {
         let quiet: OnProgress = std::sync::Arc::new(|_| ());
+        let (about, queue) = (self.options.about(), self.options.queue());
+        let revive = {
+            let queue = queue.clone();
+            move |tx: &Tx<'_>| jobs::retry_all(tx, &queue, tx.now()?)
+        };
         // Claims of the previous leader are stale, and failed jobs may work now.
-        let mut revived = self.db.write(|tx| jobs::retry_all(tx, QUEUE, Self::now())).await;
+        let mut revived = self.db.write(&about, revive).await;
         while !stop.is_cancelled() {
             let uploaded = match revived {
                 Ok(()) => self.upload(&quiet).await,
@@ -72,7 +74,10 @@ impl Knowledge {
             // Stale claims of a failed round would block the next.
             revived = match &uploaded {
                 Ok(_) => Ok(()),
-                Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
+                Err(_) => {
+                    let queue = queue.clone();
+                    self.db.write(&about, move |tx| jobs::release_all(tx, &queue)).await
+                }
             };
             let wait = match uploaded {
                 Ok(next) => next.map_or(POLL_INTERVAL, time_until).min(POLL_INTERVAL),
@@ -96,39 +101,42 @@ impl Knowledge {
 
     /// Processes all due jobs; returns when the next one is due.
     pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
+        let about = self.options.about();
         loop {
-            let claimed = self.db.write(|tx| {
-                jobs::claim(tx, QUEUE, Self::now(), OBJECT_TIMEOUT.saturating_mul(2), BATCH_JOBS)
+            let queue = self.options.queue();
+            let claimed = self.db.write(&about, move |tx| {
+                jobs::claim(tx, &queue, tx.now()?, OBJECT_TIMEOUT.saturating_mul(2), BATCH_JOBS)
             });
             let claimed = claimed.await?;
+            let queue = self.options.queue();
             if claimed.is_empty() {
                 self.sweep_bodies().await?;
-                return self.db.read(|tx| jobs::next_due(tx, QUEUE)).await;
+                return self.db.read(move |tx| jobs::next_due(tx, &queue)).await;
             }
             let span = tracing::error_span!("upload", objects = claimed.len());
             let done = self.upload_batch(claimed).instrument(span).await?;
             failpoint::reached(Step::Uploaded);
-            let left = self.db.write(move |tx| {
-                for (job, result) in done {
+            let left = self.db.write(&about, move |tx| {
+                for (job, result) in &done {
                     match result {
-                        Ok(()) => jobs::complete(tx, QUEUE, &job)?,
+                        Ok(()) => jobs::complete(tx, &queue, job)?,
                         Err(failed) => {
-                            let retry_at = failed.retry_at(job.attempts, Self::now());
-                            jobs::fail(tx, QUEUE, &job, &failed.why, retry_at)?;
+                            let retry_at = failed.retry_at(job.attempts, tx.now()?);
+                            jobs::fail(tx, &queue, job, &failed.why, retry_at)?;
                         }
                     }
                 }
-                jobs::count(tx, QUEUE)
+                jobs::count(tx, &queue)
             });
             on_progress(Progress::Uploading { left: left.await? });
         }
     }
 
-    /// Deletes staged bytes of finished uploads. Skipped during a sync, which stages bytes before it enqueues their
-    /// jobs.
+    /// Deletes staged bytes of finished uploads.
     async fn sweep_bodies(&self) -> Result<(), DbError> {
-        let Ok(_permit) = self.syncing.try_acquire() else { return Ok(()) };
-        self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await.map(drop)
+        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let sweep = move |tx: &Tx<'_>| documents::sweep_bodies(tx, &source, &queue);
+        self.db.write(self.options.about(), sweep).await.map(drop)
     }
 
     /// Processes claimed jobs, as many at a time as fit into memory.
@@ -138,22 +146,23 @@ impl Knowledge {
         while !left.is_empty() {
             // On the writer thread, although it only reads: one thread reuses its memory, while thirty reader threads
             // would each allocate their own.
-            let read = self.db.write(move |tx| {
-                let (mut group, mut bytes) = (Vec::new(), 0);
-                let mut jobs = left.into_iter();
-                for job in jobs.by_ref() {
-                    let body = if job.payload.is_empty() { None } else { documents::body(tx, &job.payload)? };
+            let source = self.options.name.to_string();
+            let hashes: Vec<String> = left.iter().map(|job| job.payload.clone()).collect();
+            let read = self.db.write(self.options.about(), move |tx| {
+                let (mut bodies, mut bytes) = (Vec::new(), 0);
+                for hash in &hashes {
+                    let body = if hash.is_empty() { None } else { documents::body(tx, &source, hash)? };
                     bytes += body.as_ref().map_or(0, Vec::len);
-                    group.push((job, body));
+                    bodies.push(body);
                     if bytes > BATCH_BYTES {
                         break;
                     }
                 }
-                Ok((group, jobs.collect::<Vec<Job>>()))
+                Ok(bodies)
             });
-            let (group, rest) = read.await?;
+            let bodies = read.await?;
+            let group = left.drain(..bodies.len()).zip(bodies).collect();
             done.extend(self.upload_group(group).await);
-            left = rest;
         }
         for (job, failed) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
             tracing::warn!(

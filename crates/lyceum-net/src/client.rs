@@ -4,7 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls::{
+    ClientConfig, ConfigBuilder, RootCertStore, WantsVerifier,
+    crypto::ring,
+    pki_types::{
+        CertificateDer,
+        pem::{self, PemObject},
+    },
+};
 use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::is_loopback_url;
@@ -82,15 +89,30 @@ pub(crate) fn builder(url: &Url, options: ClientOptions) -> Result<ClientBuilder
     Ok(if is_loopback_url(url) { builder.no_proxy() } else { builder })
 }
 
+/// TLS configuration for connections other than HTTP: verifies servers by these root certificates in PEM, or else by the
+/// system's.
+pub fn tls_config(roots: Option<&[u8]>) -> Result<ClientConfig, ClientError> {
+    let Some(pem) = roots else { return Ok(tls(true)?) };
+    let mut store = RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let invalid = |error: pem::Error| ClientError::Trust(rustls::Error::General(error.to_string()));
+        store.add(certificate.map_err(invalid)?)?;
+    }
+    Ok(tls_builder()?.with_root_certificates(store).with_no_client_auth())
+}
+
 /// TLS configuration. Plain http needs no root certificates, so none are read from disk.
 fn tls(is_https: bool) -> Result<ClientConfig, rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
     Ok(if is_https {
-        builder.with_platform_verifier()?.with_no_client_auth()
+        tls_builder()?.with_platform_verifier()?.with_no_client_auth()
     } else {
-        builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+        tls_builder()?.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
     })
+}
+
+fn tls_builder() -> Result<ConfigBuilder<ClientConfig, WantsVerifier>, rustls::Error> {
+    ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod single_flight;
 pub use backoff::{Backoff, with_jitter};
 pub use body::{BodyError, read_body, read_start};
 pub use breaker::{CircuitBreaker, Transition};
-pub use client::{ClientError, ClientOptions, Redirects, client};
+pub use client::{ClientError, ClientOptions, Redirects, client, tls_config};
 pub use failure::{category, causes};
 pub use guard::{Fetch, FetchError, Guard};
 pub use host::{is_loopback_host, is_loopback_url};

@@ -93,6 +93,7 @@ fn page(number: usize, round: usize) -> Page {
 
 fn open(folder: &std::path::Path, model: &str, stop: &CancellationToken) -> Arc<Search> {
     let search = Arc::new(Search::new(Options {
+        shared: None,
         folder: folder.to_owned(),
         embedder: Some(model.to_owned()),
         connect: Arc::new(|settings| Box::pin(async move { connect(settings) })),

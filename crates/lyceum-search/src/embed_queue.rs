@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use lyceum_models::embedder::{EmbedError, Embedder, Identity};
 use lyceum_net::Backoff;
 use lyceum_store::{
@@ -37,7 +38,7 @@ pub type Connect =
 /// Chunks embedded per transaction.
 const BATCH_CHUNKS: usize = 64;
 
-/// Chunks queued per scan: finding those without a vector scans all chunks.
+/// Texts read from the queue at a time.
 const SCAN_CHUNKS: usize = 1_024;
 
 /// Delay before a retry.
@@ -106,9 +107,10 @@ impl Search {
         // Loading included a successful call.
         self.breaker().succeeded();
         let (mut registered, mut unavailable, mut last_sweep) = (None, None, None);
-        let mut queue = Queue::default();
+        let mut queue = Vec::new();
         loop {
-            if !self.is_leader() {
+            if !self.leads(&opened).await? {
+                registered = None;
                 self.select_model(&opened, &embedder, &mut unavailable).await?;
                 self.model.send_replace(ModelStatus::Ready);
                 self.wait_for_chunks().await;
@@ -122,7 +124,7 @@ impl Search {
                     *registered.insert(row.id)
                 }
             };
-            if queue.pending.is_empty() {
+            if queue.is_empty() {
                 let _timed_out =
                     tokio::time::timeout(INGEST_QUIET_TIMEOUT, self.ingest_pause()).await.is_err();
             }
@@ -130,8 +132,8 @@ impl Search {
             *failures = 0;
             self.model.send_replace(ModelStatus::Ready);
             if processed == 0 {
-                self.activate(&opened, model, &embedder).await?;
                 sweep(&opened, &mut last_sweep).await?;
+                self.activate(&opened, model, &embedder).await?;
                 self.wait_for_chunks().await;
             }
         }
@@ -155,12 +157,13 @@ impl Search {
     ) -> Result<ModelRow, DbError> {
         let identity = serde_json::to_string(identity).unwrap_or_default();
         let settings = settings.to_owned();
+        let index = opened.index;
         let register_model = move |tx: &lyceum_store::Tx<'_>| {
-            let row = vectors::model(tx, &identity, &settings)?;
+            let row = vectors::model(tx, index, &identity, &settings)?;
             vectors::retry_rejected(tx, row.id)?;
             Ok(row)
         };
-        opened.db.write(register_model).await
+        opened.write(register_model).await
     }
 
     /// Selects the model that serves queries until the target model has all vectors: another complete model, else the
@@ -171,7 +174,8 @@ impl Search {
         embedder: &Arc<dyn Embedder>,
         unavailable: &mut Option<i64>,
     ) -> Result<(), DbError> {
-        let models = opened.db.read(vectors::models).await?;
+        let index = opened.index;
+        let models = opened.db.read(move |tx| vectors::models(tx, index)).await?;
         let identity = serde_json::to_string(embedder.identity()).unwrap_or_default();
         let target_model = models.iter().find(|one| one.identity == identity).map(|one| one.id);
         self.target_model.store(target_model.unwrap_or_default(), Ordering::Relaxed);
@@ -229,28 +233,27 @@ impl Search {
         opened: &Arc<OpenIndex>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
-        queue: &mut Queue,
+        queue: &mut Vec<PendingText>,
     ) -> Result<usize, Failure> {
-        if queue.pending.is_empty() {
-            let drained_at = queue.drained_at;
-            let read = opened.db.read(move |tx| pending_chunks(tx, model, drained_at)).await?;
-            let Some(pending) = read else {
-                self.unembedded.store(0, Ordering::Relaxed);
-                return Ok(0);
-            };
+        while queue.is_empty() {
+            let pending = opened.db.read(move |tx| pending_texts(tx, model)).await?;
             self.unembedded.store(pending.count, Ordering::Relaxed);
-            *queue = pending.queue;
+            if pending.texts.is_empty() && pending.gone.is_empty() {
+                return Ok(0);
+            }
+            *queue = pending.texts;
+            if !pending.gone.is_empty() {
+                opened.write(move |tx| vectors::forget_pending(tx, model, &pending.gone)).await?;
+            }
         }
-        let batch: Vec<PendingText> = queue.pending.drain(..queue.pending.len().min(BATCH_CHUNKS)).collect();
-        if batch.is_empty() {
-            return Ok(0);
-        }
+        let batch: Vec<PendingText> = queue.drain(..queue.len().min(BATCH_CHUNKS)).collect();
         let span = tracing::error_span!("embed", chunks = batch.len());
         let stored = embed_batch(embedder, &batch).instrument(span).await?;
         // If the model failed midway, the rest of the batch is found again by the next scan.
         let processed = stored.len();
         let chunks: i64 = batch.iter().take(processed).map(|pending| pending.count).sum();
-        opened.db.write(move |tx| vectors::put(tx, model, &stored)).await?;
+        let (index, now) = (opened.index, Timestamp::now());
+        opened.write(move |tx| vectors::put(tx, index, model, &stored, now)).await?;
         self.unembedded.fetch_sub(chunks, Ordering::Relaxed);
         let opened = opened.clone();
         let followed = tokio::task::spawn_blocking(move || opened.follow()).await;
@@ -265,15 +268,16 @@ impl Search {
         model: i64,
         embedder: &Arc<dyn Embedder>,
     ) -> Result<(), DbError> {
-        let models = opened.db.read(vectors::models).await?;
+        let index = opened.index;
+        let models = opened.db.read(move |tx| vectors::models(tx, index)).await?;
         let is_only_model =
             matches!(models.as_slice(), [one] if one.id == model && one.state == ModelState::Active);
         if !is_only_model {
-            let empty = opened.db.read(move |tx| Ok(pages::count(tx)?.1 == 0)).await?;
+            let empty = opened.db.read(move |tx| Ok(pages::count(tx, index)?.1 == 0)).await?;
             if empty {
                 return Ok(());
             }
-            opened.db.write(move |tx| vectors::activate(tx, model)).await?;
+            opened.write(move |tx| vectors::activate(tx, index, model)).await?;
         }
         if opened.active().is_none_or(|active| active.model != model) {
             use_model(opened, model, embedder).await?;
@@ -286,8 +290,9 @@ impl Search {
         let model = self.target_model.load(Ordering::Relaxed);
         let mut counted_at = self.unembedded_at.lock().unwrap_or_else(PoisonError::into_inner);
         let last = *counted_at;
-        let counted = opened.db.read_here(|tx| {
-            let at = (model, events::last(tx)?, vectors::last(tx)?);
+        let counted = opened.db.read_blocking(|tx| {
+            let (of_pages, of_vectors) = (pages::stream(opened.index), vectors::stream(opened.index));
+            let at = (model, events::last(tx, &of_pages)?, events::last(tx, &of_vectors)?);
             let is_new = model > 0 && last != Some(at);
             is_new.then(|| Ok((at, vectors::count_pending(tx, model)?))).transpose()
         })?;
@@ -300,22 +305,14 @@ impl Search {
 
     /// Notices that another process has switched models. Blocks.
     pub(crate) fn follow_model(&self, opened: &OpenIndex) -> Result<(), DbError> {
-        let active = opened.db.read_here(vectors::active)?;
+        let active = opened.db.read_blocking(|tx| vectors::active(tx, opened.index))?;
         let used = opened.active().map(|active| active.model);
         // The current vectors serve queries until this process has loaded the other model.
-        if active.is_some() && active != used && !self.is_leader() {
+        if active.is_some() && active != used && self.is_follower(opened) {
             self.unembedded_chunks.notify_one();
         }
         Ok(())
     }
-}
-
-/// Texts waiting to be embedded.
-#[derive(Default)]
-struct Queue {
-    pending: Vec<PendingText>,
-    /// The last event at which no chunk was pending: no need to scan until there is a newer one.
-    drained_at: Option<i64>,
 }
 
 /// A text to embed, for one chunk or for several with the same content.
@@ -326,9 +323,11 @@ struct PendingText {
     count: i64,
 }
 
-/// Result of a scan for chunks without a vector.
-struct PendingChunks {
-    queue: Queue,
+/// The first texts of the queue.
+struct PendingTexts {
+    texts: Vec<PendingText>,
+    /// Hashes of texts that no chunk has any more.
+    gone: Vec<Vec<u8>>,
     /// Number of chunks without a vector.
     count: i64,
 }
@@ -336,7 +335,8 @@ struct PendingChunks {
 /// Deletes orphaned vectors, at most once per [`SWEEP_INTERVAL`].
 async fn sweep(opened: &OpenIndex, last_sweep: &mut Option<Instant>) -> Result<(), DbError> {
     if last_sweep.is_none_or(|before| before.elapsed() > SWEEP_INTERVAL) {
-        opened.db.write(vectors::sweep).await?;
+        let index = opened.index;
+        opened.write(move |tx| vectors::sweep(tx, index)).await?;
         *last_sweep = Some(Instant::now());
     }
     Ok(())
@@ -346,39 +346,26 @@ async fn sweep(opened: &OpenIndex, last_sweep: &mut Option<Instant>) -> Result<(
 async fn use_model(opened: &Arc<OpenIndex>, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
     let opened = opened.clone();
     let active = ActiveModel { model, embedder: embedder.clone() };
-    let used = tokio::task::spawn_blocking(move || opened.use_model(active));
+    let used = tokio::task::spawn_blocking(move || opened.use_model(&active));
     used.await.unwrap_or(Err(DbError::Closed))
 }
 
-/// Scans for chunks without a vector, unless nothing was written since the last scan found none.
-fn pending_chunks(
-    tx: &lyceum_store::Tx<'_>,
-    model: i64,
-    drained_at: Option<i64>,
-) -> Result<Option<PendingChunks>, DbError> {
-    let last = events::last(tx)?;
-    if drained_at == Some(last) {
-        return Ok(None);
-    }
-    let count = vectors::count_pending(tx, model)?;
-    let queue = match count {
-        0 => Queue { pending: Vec::new(), drained_at: Some(last) },
-        _ => Queue { pending: pending(tx, model)?, drained_at: None },
-    };
-    Ok(Some(PendingChunks { queue, count }))
-}
-
-/// Loads the texts of chunks without a vector.
-fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<PendingText>, DbError> {
+/// Reads the first texts of the queue.
+fn pending_texts(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<PendingTexts, DbError> {
     let pending = vectors::pending(tx, model, SCAN_CHUNKS)?;
-    let chunks: Vec<i64> = pending.iter().map(|one| one.chunk).collect();
-    let texts = vectors::texts(tx, &chunks)?;
-    let mut all = Vec::with_capacity(texts.len());
-    for (one, (_, page, heading, text)) in pending.into_iter().zip(texts) {
-        let Some(stored) = pages::page(tx, page)? else { continue };
+    let is_gone = |one: &&vectors::Pending| one.chunk.is_none();
+    let gone = pending.iter().filter(is_gone).map(|one| one.hash.clone()).collect();
+    let chunks: Vec<i64> = pending.iter().filter_map(|one| one.chunk).collect();
+    let chunk_texts = vectors::texts(tx, &chunks)?;
+    let page_ids: Vec<i64> = chunk_texts.iter().map(|(_, page, ..)| *page).collect();
+    let stored = pages::pages(tx, &page_ids)?;
+    let pending = pending.into_iter().filter(|one| one.chunk.is_some());
+    let mut texts = Vec::with_capacity(chunk_texts.len());
+    for ((one, (_, _, heading, text)), stored) in pending.zip(chunk_texts).zip(stored) {
+        let Some(stored) = stored else { continue };
         let facts: Facts =
             serde_json::from_str(&stored.facts).map_err(|error| DbError::Content(error.to_string()))?;
-        all.push(PendingText { hash: one.hash, text: passage(&facts, &heading, &text), count: one.count });
+        texts.push(PendingText { hash: one.hash, text: passage(&facts, &heading, &text), count: one.count });
     }
-    Ok(all)
+    Ok(PendingTexts { texts, gone, count: vectors::count_pending(tx, model)? })
 }

@@ -21,10 +21,13 @@ impl Failure {
     pub(crate) fn of_index(error: &DbError) -> Self {
         let reason = match error {
             DbError::Full(_) => "the disk is full",
-            DbError::Busy(_) => "another process is writing to it",
+            DbError::Busy(_) | DbError::LeaseLost => "another process is writing to it",
             DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_) => "it is damaged",
             DbError::TooNew { .. } => "it was written by a newer version",
-            DbError::Sql(_) | DbError::Folder(_) | DbError::Closed => "see the log",
+            DbError::Unavailable(_) | DbError::Conflict(_) | DbError::Unknown => {
+                "the database can't be reached"
+            }
+            DbError::Sql(_) | DbError::Folder(_) | DbError::Address(_) | DbError::Closed => "see the log",
         };
         let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         Self { reason: format!("the index can't be used: {reason}"), detail: format!("{error}{cause}") }

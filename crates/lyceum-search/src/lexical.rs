@@ -8,11 +8,10 @@ mod query;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicI64, Ordering},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
 };
+
+use lyceum_store::events::Position;
 
 use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
@@ -97,7 +96,7 @@ pub(crate) struct Lexical {
     /// Opened lazily by the first write: only the leader writes.
     writer: Mutex<Option<IndexWriter>>,
     /// The last event visible to searches.
-    seen: AtomicI64,
+    seen: Mutex<Position>,
 }
 
 impl std::fmt::Debug for Lexical {
@@ -134,8 +133,8 @@ impl Lexical {
             return Err(IndexError::Damaged);
         }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let lexical = Self { index, reader, fields, writer: Mutex::default(), seen: AtomicI64::default() };
-        lexical.seen.store(lexical.position()?, Ordering::Relaxed);
+        let lexical = Self { index, reader, fields, writer: Mutex::default(), seen: Mutex::default() };
+        *lexical.seen_mut() = lexical.position()?;
         Ok(lexical)
     }
 
@@ -161,10 +160,10 @@ impl Lexical {
         checked.is_err_and(|error| error.is_corruption())
     }
 
-    /// The last event included; 0 for an empty index.
-    pub(crate) fn position(&self) -> Result<i64, IndexError> {
+    /// The last event included; the default for an empty index.
+    pub(crate) fn position(&self) -> Result<Position, IndexError> {
         let payload = self.index.load_metas()?.payload;
-        Ok(payload.and_then(|text| text.parse().ok()).unwrap_or_default())
+        Ok(payload.and_then(|text| Position::parse(&text)).unwrap_or_default())
     }
 
     /// Number of pages.
@@ -177,19 +176,19 @@ impl Lexical {
         &self,
         pages: &[IndexedPage<'_>],
         deleted: &[i64],
-        position: i64,
+        position: Position,
     ) -> Result<(), IndexError> {
         self.write(position, |writer| self.change(writer, pages, deleted))
     }
 
     /// Deletes all pages and commits.
     pub(crate) fn clear(&self) -> Result<(), IndexError> {
-        self.write(0, |writer| writer.delete_all_documents().map(drop))
+        self.write(Position::default(), |writer| writer.delete_all_documents().map(drop))
     }
 
     fn write(
         &self,
-        position: i64,
+        position: Position,
         change: impl FnOnce(&IndexWriter) -> Result<(), TantivyError>,
     ) -> Result<(), IndexError> {
         let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -204,7 +203,7 @@ impl Lexical {
         // A writer that failed is dropped and reopened.
         *slot = Some(writer);
         self.reader.reload()?;
-        self.seen.store(position, Ordering::Relaxed);
+        *self.seen_mut() = position;
         Ok(())
     }
 
@@ -226,16 +225,20 @@ impl Lexical {
     /// Reloads the index if another process has written to it.
     pub(crate) fn refresh(&self) -> Result<(), IndexError> {
         let position = self.position()?;
-        if position != self.seen.load(Ordering::Relaxed) {
+        if position != self.seen() {
             self.reader.reload()?;
-            self.seen.store(position, Ordering::Relaxed);
+            *self.seen_mut() = position;
         }
         Ok(())
     }
 
-    /// The last event visible to searches; 0 during a rebuild.
-    pub(crate) fn seen(&self) -> i64 {
-        self.seen.load(Ordering::Relaxed)
+    /// The last event visible to searches; the default during a rebuild.
+    pub(crate) fn seen(&self) -> Position {
+        *self.seen_mut()
+    }
+
+    fn seen_mut(&self) -> MutexGuard<'_, Position> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn document(&self, text: &IndexedPage<'_>) -> TantivyDocument {

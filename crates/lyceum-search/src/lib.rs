@@ -34,3 +34,4 @@ pub use find::{
 pub use lexical::analyzer::{Term, terms};
 pub use page::{Facts, Kind, Page};
 pub use search::{Options, Plan, Ranking, Search, State, Status, discard};
+pub use vectors::VectorTable;

@@ -10,7 +10,9 @@ use std::{
 
 use lyceum_models::embedder::Embedder;
 use lyceum_store::{
-    DbError, Tx, events, pages,
+    DbError, Tx,
+    events::{self, Position, Since},
+    pages,
     vectors::{self, ChunkVector},
 };
 
@@ -43,15 +45,16 @@ pub(crate) struct ActiveModel {
 pub(crate) struct ModelVectors {
     active: ActiveModel,
     flat: FlatIndex,
-    /// Sequence number of the last vector included.
-    seq: i64,
+    /// The last batch of vectors included.
+    position: Position,
 }
 
 /// How far a cache has followed the database.
 #[derive(Debug)]
 pub(crate) struct MemoryPosition {
-    seq: i64,
-    model: Option<(ActiveModel, i64)>,
+    index: i64,
+    position: Position,
+    model: Option<(ActiveModel, Position)>,
 }
 
 /// An update of the cache.
@@ -69,21 +72,23 @@ type PageMetadata = (String, Arc<Facts>);
 /// Changed pages, `None` if deleted, and new vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
-    seq: i64,
+    position: Position,
     touched: Vec<(i64, Option<PageMetadata>)>,
     vectors: Vec<ChunkVector>,
-    vectors_seq: i64,
+    vectors_position: Position,
 }
 
 /// The cache.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
+    /// Number of the index.
+    index: i64,
     entries: Vec<Option<Entry>>,
     slots: HashMap<i64, u32>,
     names: HashSet<Arc<str>>,
     vectors: Option<ModelVectors>,
-    /// Sequence number of the last event included.
-    pub seq: i64,
+    /// The last event included.
+    pub position: Position,
 }
 
 /// The pages that pass a filter.
@@ -109,9 +114,10 @@ impl AllowedPages {
 
 impl Memory {
     /// Loads all pages and the vectors of a model.
-    pub(crate) fn load(tx: &Tx<'_>, active: Option<ActiveModel>) -> Result<Self, DbError> {
-        let mut memory = Self { seq: events::last(tx)?, ..Self::default() };
-        for stored in pages::all(tx)? {
+    pub(crate) fn load(tx: &Tx<'_>, index: i64, active: Option<ActiveModel>) -> Result<Self, DbError> {
+        let position = events::last(tx, &pages::stream(index))?;
+        let mut memory = Self { index, position, ..Self::default() };
+        for stored in pages::all(tx, index)? {
             memory.put(stored.id, &stored.source, facts(&stored)?);
         }
         if let Some(active) = active {
@@ -122,13 +128,13 @@ impl Memory {
 
     /// How far the cache has followed the database.
     pub(crate) fn position(&self) -> MemoryPosition {
-        let model = self.vectors.as_ref().map(|vectors| (vectors.active.clone(), vectors.seq));
-        MemoryPosition { seq: self.seq, model }
+        let model = self.vectors.as_ref().map(|vectors| (vectors.active.clone(), vectors.position));
+        MemoryPosition { index: self.index, position: self.position, model }
     }
 
     /// Applies an update. Returns the replaced cache after a reload, so that the caller can drop it outside the lock.
     pub(crate) fn apply(&mut self, update: MemoryUpdate) -> Option<Self> {
-        let Changes { seq, touched, vectors: new_vectors, vectors_seq } = match update {
+        let Changes { position, touched, vectors: new_vectors, vectors_position } = match update {
             MemoryUpdate::Incremental(changes) => changes,
             MemoryUpdate::Full(memory) => return Some(std::mem::replace(self, *memory)),
         };
@@ -146,18 +152,18 @@ impl Memory {
             for vector in new_vectors {
                 vectors.insert(&self.slots, &vector);
             }
-            vectors.seq = vectors.seq.max(vectors_seq);
+            vectors.position = vectors_position;
         }
-        self.seq = seq;
+        self.position = position;
         None
     }
 
     /// Loads the vectors of a model for the cached pages, without using them yet.
     pub(crate) fn load_vectors(&self, tx: &Tx<'_>, active: ActiveModel) -> Result<ModelVectors, DbError> {
         let flat = FlatIndex::new(active.embedder.identity().dimensions);
-        let seq = vectors::last(tx)?;
+        let position = events::last(tx, &vectors::stream(self.index))?;
         let new_vectors = vectors::after(tx, active.model, 0)?;
-        let mut vectors = ModelVectors { active, flat, seq };
+        let mut vectors = ModelVectors { active, flat, position };
         for one in new_vectors {
             vectors.insert(&self.slots, &one);
         }
@@ -279,37 +285,49 @@ impl ModelVectors {
 impl MemoryPosition {
     /// Reads the changes since this position from one database snapshot. Takes no lock.
     pub(crate) fn read_update(&self, tx: &Tx<'_>) -> Result<Option<MemoryUpdate>, DbError> {
-        let seq = events::last(tx)?;
-        let vectors_seq = vectors::last(tx)?;
-        let is_known = self.model.as_ref().is_none_or(|(_, known)| *known == vectors_seq);
-        if seq == self.seq && is_known {
-            return Ok(None);
-        }
-        let events = events::after(tx, pages::STREAM, self.seq, MAX_INCREMENTAL_EVENTS)?;
-        if i64::try_from(events.len()).ok() != Some(seq - self.seq) {
-            let active = self.model.as_ref().map(|(active, _)| active.clone());
-            return Ok(Some(MemoryUpdate::Full(Box::new(Memory::load(tx, active)?))));
-        }
+        let of_pages = events::since(tx, &pages::stream(self.index), self.position, MAX_INCREMENTAL_EVENTS)?;
+        let of_vectors = match &self.model {
+            Some((_, known)) => {
+                events::since(tx, &vectors::stream(self.index), *known, MAX_INCREMENTAL_EVENTS)?
+            }
+            None => Since::Nothing,
+        };
+        let (events, batches) = match (of_pages, of_vectors) {
+            (Since::Nothing, Since::Nothing) => return Ok(None),
+            (Since::Unknown, _) | (_, Since::Unknown) => {
+                let active = self.model.as_ref().map(|(active, _)| active.clone());
+                return Ok(Some(MemoryUpdate::Full(Box::new(Memory::load(tx, self.index, active)?))));
+            }
+            (of_pages, of_vectors) => (of_pages.into_events(), of_vectors.into_events()),
+        };
+        let position = events.last().map_or(self.position, |event| event.position);
         let ids: BTreeSet<i64> = events.iter().filter_map(|event| event.key.parse().ok()).collect();
         let mut new_vectors = Vec::new();
         if let Some((active, known)) = &self.model {
-            new_vectors = vectors::after(tx, active.model, *known)?;
+            new_vectors = vectors::after(tx, active.model, known.seq)?;
             // Changed pages are loaded with all their vectors below.
             new_vectors.retain(|one| !ids.contains(&one.page));
         }
+        let ids: Vec<i64> = ids.into_iter().collect();
+        if let Some((active, _)) = &self.model {
+            new_vectors.extend(vectors::of_pages(tx, active.model, &ids)?);
+        }
         let mut touched = Vec::with_capacity(ids.len());
-        for id in ids {
-            let stored = pages::page(tx, id)?;
-            if let (Some(_), Some((active, _))) = (&stored, &self.model) {
-                new_vectors.extend(vectors::of_page(tx, active.model, id)?);
-            }
+        for (id, stored) in ids.iter().zip(pages::pages(tx, &ids)?) {
             let page = match stored {
                 Some(stored) => Some((facts(&stored)?, stored.source)),
                 None => None,
             };
-            touched.push((id, page.map(|(facts, source)| (source, facts))));
+            touched.push((*id, page.map(|(facts, source)| (source, facts))));
         }
-        Ok(Some(MemoryUpdate::Incremental(Changes { seq, touched, vectors: new_vectors, vectors_seq })))
+        let known = self.model.as_ref().map(|(_, known)| *known).unwrap_or_default();
+        let vectors_position = batches.last().map_or(known, |batch| batch.position);
+        Ok(Some(MemoryUpdate::Incremental(Changes {
+            position,
+            touched,
+            vectors: new_vectors,
+            vectors_position,
+        })))
     }
 }
 

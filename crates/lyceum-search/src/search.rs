@@ -18,7 +18,11 @@ use std::{
 };
 
 use lyceum_net::CircuitBreaker;
-use lyceum_store::{Db, DbError, Leader};
+use lyceum_store::{
+    Db, DbError, Leader, Tx,
+    events::Position,
+    leases::{self, Holder, Lease},
+};
 use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
 
@@ -49,6 +53,8 @@ const QUERY_CACHE_CAPACITY: usize = 2_000;
 pub struct Options {
     /// Folder of the index.
     pub folder: PathBuf,
+    /// The database that several machines share, and the name of the index in it; `None` for a file in the folder.
+    pub shared: Option<(Db, String)>,
     /// Serialized settings of the embedding model; `None` for lexical search only.
     pub embedder: Option<String>,
     /// Creates an embedder from its settings.
@@ -85,7 +91,7 @@ pub struct Search {
     /// Number of chunks without a vector of the configured model.
     pub(crate) unembedded: AtomicI64,
     /// Model, event and vector at which they were last counted.
-    pub(crate) unembedded_at: Mutex<Option<(i64, i64, i64)>>,
+    pub(crate) unembedded_at: Mutex<Option<(i64, Position, Position)>>,
     /// Id of the configured model; 0 before it is known.
     pub(crate) target_model: AtomicI64,
     /// Cache of query embeddings, by model and text.
@@ -104,6 +110,12 @@ enum Opening {
 /// An open index.
 pub(crate) struct OpenIndex {
     pub db: Db,
+    /// Number of the index in the database.
+    pub index: i64,
+    /// This process, as a holder of leases.
+    holder: Holder,
+    /// The lease of the index, once the leader has written.
+    lease: Mutex<Option<Lease>>,
     memory: RwLock<Memory>,
     /// `None` while it is corrupt and the leader has to rebuild it.
     lexical: RwLock<Option<Arc<Lexical>>>,
@@ -144,6 +156,11 @@ impl Search {
         }
     }
 
+    /// Whether an embedding model is configured.
+    pub fn has_embedder(&self) -> bool {
+        self.options.embedder.is_some()
+    }
+
     /// Waits for the index to open.
     pub(crate) async fn opened(&self) -> Result<Arc<OpenIndex>, Error> {
         let mut opening = self.opening.subscribe();
@@ -174,6 +191,20 @@ impl Search {
             self.record_lock_error(fault);
         }
         leader.is_some()
+    }
+
+    /// Whether this process writes pages and vectors: the leader of the folder, and in a shared database the one of all
+    /// leaders that has the lease.
+    pub(crate) async fn leads(&self, opened: &OpenIndex) -> Result<bool, DbError> {
+        if !self.is_leader() {
+            return Ok(false);
+        }
+        Ok(!opened.db.is_shared() || opened.acquire().await?.is_some())
+    }
+
+    /// Whether another process writes pages and vectors, as far as this one knows.
+    pub(crate) fn is_follower(&self, opened: &OpenIndex) -> bool {
+        !self.is_leader() || (opened.db.is_shared() && !opened.has_lease())
     }
 
     /// Remembers whether the lock could be requested, and logs a new error.
@@ -217,11 +248,55 @@ impl OpenIndex {
         self.memory().active().cloned()
     }
 
+    /// Runs `work` in its own transaction, as the leader; an error if another process has taken over. Writes to the index
+    /// run one after the other.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let lease = self.acquire().await?.ok_or(DbError::LeaseLost)?;
+        let checked = move |tx: &Tx<'_>| {
+            lease.renew(tx)?;
+            work(tx)
+        };
+        let written = self.db.write(self.about(), checked).await;
+        if let Err(DbError::LeaseLost) = written {
+            *self.lease() = None;
+        }
+        written
+    }
+
+    /// The lease of the index; `None` if another process has it.
+    async fn acquire(&self) -> Result<Option<Lease>, DbError> {
+        let held = self.lease().clone();
+        if held.is_some() {
+            return Ok(held);
+        }
+        let (name, holder, takeover) = (self.about(), self.holder.clone(), self.db.takeover());
+        let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
+        let acquired = self.db.write(self.about(), acquire).await?;
+        self.lease().clone_from(&acquired);
+        Ok(acquired)
+    }
+
+    /// Whether this process has the lease of the index, as far as it knows.
+    pub(crate) fn has_lease(&self) -> bool {
+        self.lease().is_some()
+    }
+
+    fn about(&self) -> String {
+        format!("index:{}", self.index)
+    }
+
+    fn lease(&self) -> MutexGuard<'_, Option<Lease>> {
+        self.lease.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Updates the in-memory cache from the database. Blocks the caller, not queries.
     pub(crate) fn follow(&self) -> Result<(), DbError> {
         let _turn = self.memory_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let position = self.memory().position();
-        if let Some(update) = self.db.read_here(|tx| position.read_update(tx))? {
+        if let Some(update) = self.db.read_blocking(|tx| position.read_update(tx))? {
             let old = self.memory_mut().apply(update);
             drop(old);
         }
@@ -229,9 +304,9 @@ impl OpenIndex {
     }
 
     /// Switches queries to a model. Blocks the caller, not queries.
-    pub(crate) fn use_model(&self, active: ActiveModel) -> Result<(), DbError> {
+    pub(crate) fn use_model(&self, active: &ActiveModel) -> Result<(), DbError> {
         let _turn = self.memory_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let vectors = self.db.read_here(|tx| self.memory().load_vectors(tx, active))?;
+        let vectors = self.db.read_blocking(|tx| self.memory().load_vectors(tx, active.clone()))?;
         let old = self.memory_mut().use_vectors(vectors);
         drop(old);
         Ok(())

@@ -10,11 +10,13 @@ mod persistence;
 mod processes;
 mod queries;
 mod rejected_chunks;
+mod shared_database;
 mod unit_vectors;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use lyceum_store::Db;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -36,8 +38,14 @@ struct Scene {
 impl Scene {
     /// Opens a folder with a model, `name:dimensions`, or without one.
     fn open(folder: &Path, model: Option<&str>, control: &Arc<Control>) -> Self {
+        Self::open_shared(folder, model, control, None)
+    }
+
+    /// Like `open`, with a database that others use too.
+    fn open_shared(folder: &Path, model: Option<&str>, control: &Arc<Control>, shared: Option<Db>) -> Self {
         let search = Arc::new(Search::new(Options {
             folder: folder.to_owned(),
+            shared: shared.map(|db| (db, "kb".to_owned())),
             embedder: model.map(str::to_owned),
             connect: control.connect(),
             reranker: None,
@@ -56,8 +64,8 @@ impl Scene {
         for task in self.tasks {
             tokio::time::timeout(Duration::from_secs(20), task).await.unwrap().unwrap();
         }
-        let Ok(search) = Arc::try_unwrap(self.search) else { panic!("the index is still in use") };
-        drop(search);
+        // Work on blocking threads can't be cancelled: it ends on its own.
+        until("the index is no longer in use", async || Arc::strong_count(&self.search) == 1).await;
     }
 
     async fn put(&self, pages: Vec<Page>) {
@@ -98,7 +106,8 @@ impl Scene {
         .await;
         let opened = self.search.opened().await.unwrap();
         until("the model is active in the database", async || {
-            let active = opened.db.read(lyceum_store::vectors::active).await.unwrap();
+            let index = opened.index;
+            let active = opened.db.read(move |tx| lyceum_store::vectors::active(tx, index)).await.unwrap();
             active.is_some() && active == opened.active().map(|active| active.model)
         })
         .await;

@@ -4,6 +4,7 @@
 
 mod bytes;
 mod kernel;
+mod table;
 
 use std::collections::HashMap;
 
@@ -11,6 +12,7 @@ use fearless_simd::Level;
 
 pub(crate) use bytes::{decode, encode};
 use kernel::QuantizedQuery;
+pub use table::VectorTable;
 
 /// Up to this many rows, all are scored with int8 vectors: exact, and as fast.
 const MAX_EXACT_ROWS: usize = 10_000;

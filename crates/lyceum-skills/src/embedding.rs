@@ -1,6 +1,7 @@
 //! Vectors of the skills that are ranked: computed in the background, cached by text on disk.
 //!
-//! Until every ranked skill has its vector, ranking is lexical: scores with and without vectors can't be compared.
+//! Summaries come first. Until every ranked skill has the vector of its summary, ranking is lexical: scores with and
+//! without vectors can't be compared. The bodies refine them once they are embedded too.
 
 mod file;
 
@@ -12,12 +13,12 @@ use std::{
 };
 
 use lyceum_models::embedder::{EmbedError, Embedder, Purpose};
-use lyceum_search::Connect;
+use lyceum_search::{Connect, VectorTable};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     SkillSet, Skills,
-    ranking::{Ranker, SkillText, TextHash},
+    ranking::{Coverage, Passage, Ranker, TextHash},
 };
 
 /// The model that the thresholds of ranking are tuned for. Cosines of other models have another scale.
@@ -32,8 +33,8 @@ const RETRY_DELAY: Duration = Duration::from_secs(60);
 /// How long a task waits for its vector; then ranking is lexical.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A shared vector.
-type Vector = Arc<[f32]>;
+/// A shared vector, quantized to int8.
+type Vector = Arc<[u8]>;
 
 /// Vectors by text, and the model that computes them.
 #[derive(Debug, Default)]
@@ -49,15 +50,17 @@ impl Embedding {
         Self { file, ..Self::default() }
     }
 
-    /// Whether every ranked skill of the set has its vector.
-    pub(crate) fn is_complete(&self, ranker: &Ranker) -> bool {
-        self.model().is_some() && self.vectors_of(ranker).is_some()
+    /// What of the ranked skills is embedded.
+    pub(crate) fn coverage(&self, ranker: &Ranker) -> Coverage {
+        if self.model().is_none() { Coverage::Nothing } else { self.filled(ranker) }
     }
 
     /// The cosine similarity of a task with each ranked skill; `None` until all have vectors, and if the model fails.
     pub(crate) async fn cosines(&self, ranker: &Ranker, task: &str) -> Option<Vec<f32>> {
-        let model = self.model().filter(|_| !ranker.is_empty() && !task.trim().is_empty())?;
-        let vectors = self.vectors_of(ranker)?;
+        let model = self.model().filter(|_| !task.trim().is_empty())?;
+        if self.filled(ranker) == Coverage::Nothing {
+            return None;
+        }
         let texts = [task.to_owned()];
         let embedded = tokio::time::timeout(QUERY_TIMEOUT, model.embed(Purpose::Query, &texts)).await;
         let task = match embedded {
@@ -68,22 +71,25 @@ impl Embedding {
             }
             Err(_timeout) => return None,
         };
-        let cosine = |vector: &Vector| vector.iter().zip(&task).map(|(one, other)| one * other).sum();
-        Some(vectors.iter().map(cosine).collect())
+        ranker.cosines(&task)
     }
 
     fn model(&self) -> Option<Arc<dyn Embedder>> {
         self.model.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn vectors_of(&self, ranker: &Ranker) -> Option<Vec<Vector>> {
-        let vectors = self.vectors.read().unwrap_or_else(PoisonError::into_inner);
-        ranker.texts().iter().map(|text| vectors.get(&text.hash).cloned()).collect()
+    /// What the ranker has vectors of. Those of a new set are mostly known, since few skills change at a time.
+    fn filled(&self, ranker: &Ranker) -> Coverage {
+        if ranker.coverage() == Coverage::Nothing {
+            self.fill(ranker);
+        }
+        ranker.coverage()
     }
 
-    fn missing(&self, ranker: &Ranker) -> Vec<Arc<SkillText>> {
+    /// Hands the ranker the vectors that it lacks and that are known.
+    fn fill(&self, ranker: &Ranker) {
         let vectors = self.vectors.read().unwrap_or_else(PoisonError::into_inner);
-        ranker.texts().iter().filter(|text| !vectors.contains_key(&text.hash)).cloned().collect()
+        ranker.take_vectors(|hash| vectors.get(hash).map(AsRef::as_ref));
     }
 
     fn add(&self, vectors: impl IntoIterator<Item = (TextHash, Vector)>) {
@@ -113,27 +119,42 @@ impl Embedding {
         Ok(Some(model))
     }
 
-    /// Embeds what is missing, and caches the vectors of this set.
+    /// Embeds what is missing, summaries first, and caches the vectors of this set; the number of texts.
     async fn complete(&self, skill_set: &SkillSet, model: &Arc<dyn Embedder>) -> Result<usize, EmbedError> {
-        let missing = self.missing(&skill_set.ranker);
-        for batch in missing.chunks(BATCH) {
-            let texts: Vec<String> = batch.iter().map(|text| text.passage.clone()).collect();
-            let vectors = model.embed(Purpose::Passage, &texts).await?;
-            self.add(batch.iter().map(|text| text.hash).zip(vectors.into_iter().map(Vector::from)));
+        let ranker = &skill_set.ranker;
+        self.fill(ranker);
+        let mut count = 0;
+        let parts: [Vec<&Passage>; 2] = [ranker.summaries().collect(), ranker.bodies().collect()];
+        for part in parts {
+            let missing = self.missing(&part);
+            for batch in missing.chunks(BATCH) {
+                let texts: Vec<String> = batch.iter().map(|passage| passage.text.clone()).collect();
+                let vectors = model.embed(Purpose::Passage, &texts).await?;
+                let vectors = vectors.iter().map(|vector| VectorTable::quantize(vector).into());
+                self.add(batch.iter().map(|passage| passage.hash).zip(vectors));
+            }
+            if !missing.is_empty() {
+                self.fill(ranker);
+                self.save(ranker, model).await;
+            }
+            count += missing.len();
         }
-        if !missing.is_empty() {
-            self.save(skill_set, model).await;
-        }
-        Ok(missing.len())
+        Ok(count)
     }
 
-    /// Writes the vectors of this set; without them, the next start computes them again.
-    async fn save(&self, skill_set: &SkillSet, model: &Arc<dyn Embedder>) {
-        let (Some(path), Some(vectors)) = (self.file.clone(), self.vectors_of(&skill_set.ranker)) else {
-            return;
+    fn missing<'a>(&self, passages: &[&'a Passage]) -> Vec<&'a Passage> {
+        let vectors = self.vectors.read().unwrap_or_else(PoisonError::into_inner);
+        passages.iter().filter(|passage| !vectors.contains_key(&passage.hash)).copied().collect()
+    }
+
+    /// Writes the vectors of this set that are known; without them, the next start computes them again.
+    async fn save(&self, ranker: &Ranker, model: &Arc<dyn Embedder>) {
+        let Some(path) = self.file.clone() else { return };
+        let entries: Vec<(TextHash, Vector)> = {
+            let vectors = self.vectors.read().unwrap_or_else(PoisonError::into_inner);
+            let passages = ranker.summaries().chain(ranker.bodies());
+            passages.filter_map(|passage| Some((passage.hash, vectors.get(&passage.hash)?.clone()))).collect()
         };
-        let hashes = skill_set.ranker.texts().iter().map(|text| text.hash);
-        let entries: Vec<(TextHash, Vector)> = hashes.zip(vectors).collect();
         let identity = model.identity().clone();
         let written = tokio::task::spawn_blocking(move || file::write(&path, &identity, &entries)).await;
         if let Ok(Err(error)) = written {

@@ -6,6 +6,7 @@
 
 pub mod analytics;
 mod embedding;
+mod profile;
 mod ranking;
 mod refresh;
 mod runner;

@@ -4,8 +4,11 @@
 //! tuned on half of the tasks of `cargo xtask bench skills`; the other half is reported.
 
 mod bm25;
+mod markdown;
 mod reason;
+mod task;
 mod text;
+mod vectors;
 
 use std::sync::Arc;
 
@@ -13,13 +16,16 @@ use lyceum_content::skill::{Hit, Match, SkillIndex};
 
 use bm25::Bm25;
 pub(crate) use reason::Reason;
-pub(crate) use text::{SkillText, TextHash};
+pub(crate) use task::Task;
+pub(crate) use text::{Passage, SkillText, TextHash};
+pub(crate) use vectors::Coverage;
+use vectors::Vectors;
 
 /// Maximum number of candidates of an ambiguous task.
 const MAX_CANDIDATES: usize = 3;
 
 /// Weight of the cosine similarity; the rest is the lexical score.
-const VECTOR_WEIGHT: f32 = 0.6;
+const VECTOR_WEIGHT: f32 = 0.7;
 
 /// When a skill fits, and when one fits clearly better than the next.
 #[derive(Debug, Clone, Copy)]
@@ -39,17 +45,21 @@ const HYBRID: Thresholds = Thresholds { min_score: 0.21, margin: 0.1 };
 /// The skills of a set that declare no keywords, ready to be ranked.
 #[derive(Debug)]
 pub(crate) struct Ranker {
-    /// Their positions in the index.
+    /// Their positions in the index, ascending.
     skills: Vec<usize>,
     texts: Vec<Arc<SkillText>>,
     bm25: Bm25,
+    vectors: Vectors,
 }
 
 /// The scores of all ranked skills for one task.
 #[derive(Debug)]
-pub(crate) struct Ranking {
-    /// The first [`MAX_CANDIDATES`] are the best, best first; the others are in no order.
-    hits: Vec<Hit>,
+pub(crate) struct Ranking<'a> {
+    ranker: &'a Ranker,
+    /// By place in the ranker.
+    scores: Vec<f32>,
+    /// The best that score above 0, best first; at most [`MAX_CANDIDATES`].
+    best: Vec<Hit>,
     thresholds: Thresholds,
 }
 
@@ -63,7 +73,7 @@ impl Ranker {
         let (skills, texts): (Vec<usize>, Vec<Arc<SkillText>>) =
             unkeyed.filter_map(|(at, skill)| Some((at, text_of(&skill.file)?))).unzip();
         let bm25 = Bm25::new(&texts);
-        Self { skills, texts, bm25 }
+        Self { skills, texts, bm25, vectors: Vectors::default() }
     }
 
     /// Whether every skill declares keywords.
@@ -71,47 +81,59 @@ impl Ranker {
         self.skills.is_empty()
     }
 
-    /// The texts to embed.
-    pub(crate) fn texts(&self) -> &[Arc<SkillText>] {
-        &self.texts
+    /// The text of a skill, by position in the index; `None` if it declares keywords.
+    pub(crate) fn text_of(&self, skill: usize) -> Option<&SkillText> {
+        self.texts.get(self.place_of(skill)?).map(Arc::as_ref)
     }
 
-    /// Ranks all skills for a task. `cosines` has the similarity of each text of [`Self::texts`], if all are embedded.
-    pub(crate) fn rank(&self, task: &str, cosines: Option<&[f32]>) -> Ranking {
-        let lexical = self.bm25.coverage(task);
-        let (scores, thresholds) = match cosines.filter(|cosines| cosines.len() == lexical.len()) {
+    /// Ranks all skills for a task. `cosines` are those of [`Self::cosines`].
+    pub(crate) fn rank(&self, task: &Task<'_>, cosines: Option<&[f32]>) -> Ranking<'_> {
+        let mut scores = self.bm25.coverage(task);
+        let thresholds = match cosines.filter(|cosines| cosines.len() == scores.len()) {
             Some(cosines) => {
-                let mixed = |(lexical, cosine): (&f32, &f32)| {
-                    (1.0 - VECTOR_WEIGHT) * lexical + VECTOR_WEIGHT * cosine.max(0.0)
-                };
-                (lexical.iter().zip(cosines).map(mixed).collect(), HYBRID)
+                for (score, cosine) in scores.iter_mut().zip(cosines) {
+                    *score = (1.0 - VECTOR_WEIGHT) * *score + VECTOR_WEIGHT * cosine.max(0.0);
+                }
+                HYBRID
             }
-            None => (lexical, LEXICAL),
+            None => LEXICAL,
         };
-        let mut hits: Vec<Hit> = (self.skills.iter().zip(&scores))
-            .filter(|(_, score)| **score > 0.0)
-            .map(|(skill, score)| Hit { skill: *skill, score: rounded(*score) })
-            .collect();
-        let order =
-            |one: &Hit, other: &Hit| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill));
-        if hits.len() > MAX_CANDIDATES {
-            hits.select_nth_unstable_by(MAX_CANDIDATES, order);
+        Ranking { ranker: self, best: self.best(&scores), scores, thresholds }
+    }
+
+    /// The best of these scores, in one pass; of equals the first.
+    fn best(&self, scores: &[f32]) -> Vec<Hit> {
+        let mut best: Vec<Hit> = Vec::with_capacity(MAX_CANDIDATES + 1);
+        let mut least = 0.0;
+        for (skill, score) in self.skills.iter().zip(scores).filter(|(_, score)| **score > 0.0) {
+            // Most are worse than the worst of the best, so rounding is rare.
+            if *score < least {
+                continue;
+            }
+            let hit = Hit { skill: *skill, score: rounded(*score) };
+            best.insert(best.partition_point(|one| one.score >= hit.score), hit);
+            if best.len() > MAX_CANDIDATES {
+                best.truncate(MAX_CANDIDATES);
+                least = best.last().map_or(0.0, |last| last.score as f32 - ROUNDING);
+            }
         }
-        let best = hits.len().min(MAX_CANDIDATES);
-        hits.get_mut(..best).unwrap_or_default().sort_by(order);
-        Ranking { hits, thresholds }
+        best
+    }
+
+    fn place_of(&self, skill: usize) -> Option<usize> {
+        self.skills.binary_search(&skill).ok()
     }
 }
 
-impl Ranking {
+impl Ranking<'_> {
     /// The outcome, with at most `max_results` candidates.
     pub(crate) fn outcome(&self, max_results: usize) -> Match {
         let Thresholds { min_score, margin } = self.thresholds;
-        let Some(best) = self.hits.first().filter(|best| best.score >= f64::from(min_score)) else {
+        let Some(best) = self.best.first().filter(|best| best.score >= f64::from(min_score)) else {
             return Match::Nothing;
         };
         let close = |hit: &&Hit| best.score - hit.score < f64::from(margin);
-        let mut close: Vec<Hit> = self.hits.iter().take(MAX_CANDIDATES).take_while(close).cloned().collect();
+        let mut close: Vec<Hit> = self.best.iter().take_while(close).cloned().collect();
         if close.len() < 2 {
             return Match::One(best.clone());
         }
@@ -119,9 +141,9 @@ impl Ranking {
         Match::Ambiguous(close)
     }
 
-    /// The score of a skill, by position in the index; `None` if it is not among the ranked.
+    /// The score of a skill, by position in the index; `None` if it declares keywords.
     pub(crate) fn score(&self, skill: usize) -> Option<f64> {
-        self.hits.iter().find(|hit| hit.skill == skill).map(|hit| hit.score)
+        self.scores.get(self.ranker.place_of(skill)?).map(|score| rounded(*score))
     }
 }
 
@@ -145,6 +167,9 @@ pub(crate) fn merge(keywords: Match, ranked: Match, max_results: usize) -> Match
         }
     }
 }
+
+/// At most this much is added or removed by [`rounded`].
+const ROUNDING: f32 = 0.001;
 
 /// Three decimals: more would only look precise.
 fn rounded(score: f32) -> f64 {

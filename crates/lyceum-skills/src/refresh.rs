@@ -90,7 +90,9 @@ impl Skills {
     /// changed; with `paths`, only those are scanned.
     async fn fetch(&self, permit: OwnedSemaphorePermit, paths: Option<Vec<PathBuf>>) -> RefreshOutcome {
         let span = tracing::error_span!("refresh_skills", source.name = %self.name);
-        self.fetch_and_serve(permit, paths).instrument(span).await
+        let outcome = self.fetch_and_serve(permit, paths).instrument(span).await;
+        self.first_refresh.send_replace(true);
+        outcome
     }
 
     async fn fetch_and_serve(

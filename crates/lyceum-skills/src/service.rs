@@ -17,6 +17,7 @@ use crate::{
     Rules, SkillSet,
     analytics::Tracker,
     embedding::Embedding,
+    ranking::Coverage,
     script::Scripts,
     skill_set::{ConfigYaml, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
@@ -48,6 +49,8 @@ pub struct Skills {
     pub(crate) store: Arc<SkillSetStore>,
     /// One refresh at a time.
     pub(crate) refreshing: Arc<Semaphore>,
+    /// Whether there was a refresh.
+    pub(crate) first_refresh: watch::Sender<bool>,
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
     pub(crate) embedding: Embedding,
@@ -81,6 +84,7 @@ impl Skills {
             name,
             store: Arc::new(store),
             refreshing: Arc::new(Semaphore::new(1)),
+            first_refresh: watch::Sender::new(false),
             tracker,
             scripts,
             embedding: Embedding::new(vectors),
@@ -90,6 +94,12 @@ impl Skills {
     /// Subscribes to the state.
     pub fn state(&self) -> watch::Receiver<State> {
         self.store.state.subscribe()
+    }
+
+    /// Waits for the first refresh, successful or not.
+    pub async fn until_refreshed(&self) {
+        // Fails only if the sender is gone, and it is in `self`.
+        let _refreshed = self.first_refresh.subscribe().wait_for(|is_done| *is_done).await.is_ok();
     }
 
     /// The name of the source in the configuration.
@@ -116,11 +126,16 @@ impl Skills {
         &self.scripts
     }
 
-    /// How `get_skill` finds skills without keywords: "hybrid" or "lexical"; `None` if all declare keywords.
+    /// How `get_skill` finds skills without keywords: "lexical", "hybrid-summary" while only names and descriptions are
+    /// embedded, or "hybrid"; `None` if all declare keywords.
     pub fn ranking(&self) -> Option<&'static str> {
         let skill_set = self.state().borrow().skill_set.clone()?;
         let ranker = Some(&skill_set.ranker).filter(|ranker| !ranker.is_empty())?;
-        Some(if self.embedding.is_complete(ranker) { "hybrid" } else { "lexical" })
+        Some(match self.embedding.coverage(ranker) {
+            Coverage::Nothing => "lexical",
+            Coverage::Summaries => "hybrid-summary",
+            Coverage::All => "hybrid",
+        })
     }
 
     /// The current skill set; waits for the first one.

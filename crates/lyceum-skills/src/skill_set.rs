@@ -6,12 +6,12 @@ mod build;
 use jiff::Timestamp;
 use lyceum_content::{
     files_below,
-    skill::{Finding, Settings, SkillIndex},
+    skill::{Finding, Settings, Skill, SkillIndex},
 };
 use lyceum_model::RelPath;
 use lyceum_source::{ReadError, Reason, Snapshot};
 
-use crate::ranking::Ranker;
+use crate::ranking::{Ranker, SkillText};
 
 pub(crate) use agent_skills::{AgentSkillFile, AgentSkills, Entry};
 pub use build::{Audience, Rules};
@@ -37,6 +37,11 @@ impl SkillSet {
     /// The commit, if the source is a repository.
     pub fn commit(&self) -> Option<&str> {
         self.snapshot.commit()
+    }
+
+    /// The text of a skill, if it is ranked.
+    pub(crate) fn text_of(&self, skill: &Skill) -> Option<&SkillText> {
+        self.ranker.text_of(self.index.place_of(skill)?)
     }
 
     /// Diagnostics for authors, worst first.

@@ -1,256 +1,254 @@
-//! The database: one writer thread with group commit, and concurrent readers.
-//!
-//! A commit waits for fsync, so queued writes share one. A write that fails is rolled back alone, by a savepoint.
+//! The database: transactions, given as closures that may run more than once.
 
 use std::{
-    panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
+    path::Path,
+    sync::Arc,
     thread::JoinHandle,
+    time::Instant,
 };
 
-use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::{DbError, Tx, migrations, sql};
+use crate::{
+    DbError, PostgresSettings, Tx,
+    leases::Takeover,
+    migrations,
+    sql::{
+        postgres::{self, Postgres},
+        sqlite::{self, Sqlite},
+    },
+};
 
-/// Maximum number of queued writes.
+/// Maximum number of queued writes of one writer.
 const QUEUE_CAPACITY: usize = 1024;
-
-/// Maximum number of writes in one commit.
-const MAX_GROUP_COMMIT: usize = 128;
-
-/// Maximum number of idle reader connections.
-const MAX_IDLE_READERS: usize = 4;
-
-/// Reports the outcome of the commit to the caller.
-type Reply = Box<dyn FnOnce(Result<(), DbError>) + Send>;
-
-/// A queued write: runs in the transaction, or gets the error why there is none; returns whether it succeeded, and
-/// its reply.
-type Work = Box<dyn FnOnce(Result<&Tx<'_>, DbError>) -> (bool, Reply) + Send>;
 
 /// The database. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Db(Arc<Inner>);
 
+/// The queue of a writer.
+type Queue = mpsc::Sender<Box<dyn Work>>;
+
+/// A write, its queue, and where its outcome is reported.
+type Queued<'a, T> = (&'a Queue, Box<dyn Work>, oneshot::Receiver<Result<T, DbError>>);
+
 #[derive(Debug)]
 struct Inner {
-    file: PathBuf,
-    /// `None` once the writer is told to stop.
-    work: Option<mpsc::Sender<Work>>,
-    writer: Option<JoinHandle<()>>,
-    readers: Mutex<Vec<Connection>>,
+    engine: Engine,
+    /// Empty once the writers are told to stop.
+    queues: Vec<Queue>,
+    writers: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+/// A queued write.
+pub(crate) trait Work: Send {
+    /// What it is about.
+    fn about(&self) -> &str;
+
+    /// When it was queued.
+    fn queued(&self) -> Instant;
+
+    /// Runs in a transaction and keeps the result, which replaces that of an earlier run.
+    fn run(&mut self, tx: &Tx<'_>) -> Run;
+
+    /// Reports the outcome to the caller. An error of the work takes precedence over one of the commit.
+    fn end(self: Box<Self>, committed: Result<(), DbError>);
+}
+
+/// How work went.
+#[derive(Debug)]
+pub(crate) enum Run {
+    /// It can be committed.
+    Succeeded,
+    /// It must be rolled back; [`Work::end`] reports why.
+    Failed,
+    /// It must be rolled back, and may succeed when it runs again.
+    Transient(DbError),
+}
+
+struct Write<T, F> {
+    about: String,
+    queued: Instant,
+    work: F,
+    result: Option<Result<T, DbError>>,
+    caller: oneshot::Sender<Result<T, DbError>>,
+}
+
+impl<T: Send, F: Fn(&Tx<'_>) -> Result<T, DbError> + Send> Work for Write<T, F> {
+    fn about(&self) -> &str {
+        &self.about
+    }
+
+    fn queued(&self) -> Instant {
+        self.queued
+    }
+
+    fn run(&mut self, tx: &Tx<'_>) -> Run {
+        self.result = None;
+        match (self.work)(tx) {
+            Err(error) if error.is_transient() => Run::Transient(error),
+            result => match self.result.insert(result) {
+                Ok(_) => Run::Succeeded,
+                Err(_) => Run::Failed,
+            },
+        }
+    }
+
+    fn end(self: Box<Self>, committed: Result<(), DbError>) {
+        let result = match self.result {
+            Some(result) => result.and_then(|value| committed.map(|()| value)),
+            None => Err(committed.err().unwrap_or(DbError::Closed)),
+        };
+        let _caller_gone = self.caller.send(result);
+    }
 }
 
 impl Db {
-    /// Opens the database file, creates it if it doesn't exist, and runs migrations. Blocks.
+    /// Opens a database file, creates it if it doesn't exist, and runs migrations. Blocks.
     ///
     /// A corrupt file is an error, also if the corruption was detected during earlier use; see [`Db::recreate`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
-        if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
-        }
-        if corruption_marker(file).exists() {
-            return Err(DbError::MarkedCorrupt);
-        }
-        let connection = open(file)?;
-        let (work, waiting) = mpsc::channel(QUEUE_CAPACITY);
-        let writer = std::thread::Builder::new()
-            .name("lyceum-db".to_owned())
-            .spawn(move || write_all(&connection, waiting))
-            .map_err(DbError::Folder)?;
-        Ok(Self(Arc::new(Inner {
-            file: file.to_owned(),
-            work: Some(work),
-            writer: Some(writer),
-            readers: Mutex::default(),
-        })))
+        let (engine, connection) = Sqlite::open(file, migrations::run)?;
+        let writer = writer("lyceum-db", move |waiting| sqlite::write_all(&connection, waiting))?;
+        Ok(Self::new(Engine::Sqlite(engine), vec![writer]))
     }
 
     /// Moves a corrupt database aside and opens a new one: all of its content can be rebuilt from the sources. The
     /// caller must hold the leader lock, because processes that have the old file open continue to use it.
     pub fn recreate(file: &Path) -> Result<Self, DbError> {
-        move_aside(file).map_err(DbError::Folder)?;
+        sqlite::move_aside(file).map_err(DbError::Folder)?;
         Self::open(file)
+    }
+
+    /// Connects to Postgres and runs migrations. Blocks, and must not be called on a thread that runs async tasks.
+    pub fn connect(settings: &PostgresSettings) -> Result<Self, DbError> {
+        let engine = Postgres::open(settings, migrations::run)?;
+        let writers = (0..settings.writers.max(1)).map(|number| {
+            let server = engine.server().clone();
+            writer(&format!("lyceum-db-{number}"), move |waiting| postgres::write_all(&server, waiting))
+        });
+        let writers = writers.collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::new(Engine::Postgres(engine), writers))
+    }
+
+    fn new(engine: Engine, writers: Vec<(Queue, JoinHandle<()>)>) -> Self {
+        let (queues, writers) = writers.into_iter().unzip();
+        Self(Arc::new(Inner { engine, queues, writers }))
     }
 
     /// Runs `work` in its own transaction; when this returns, the changes are durable. Failed work changes
     /// nothing.
     ///
-    /// Not cancelled by dropping the future.
+    /// Writes about the same thing run one after the other, each seeing what the one before wrote; writes about different
+    /// things may run at the same time. `about` names it: a source, a grant, an index. The work may run more than once, so
+    /// it must have no effect but on the transaction. Not cancelled by dropping the future.
     pub async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+        about: impl Into<String>,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        let (sender, outcome) = oneshot::channel();
-        let work: Work = Box::new(move |tx| {
-            let result = tx.and_then(work);
-            let succeeded = result.is_ok();
-            let reply = move |committed: Result<(), DbError>| {
-                // An error of the work takes precedence over one of the commit. The receiver may be gone.
-                let _receiver_gone = sender.send(result.and_then(|value| committed.map(|()| value)));
-            };
-            (succeeded, Box::new(reply))
-        });
-        let queue = self.0.work.as_ref().ok_or(DbError::Closed)?;
-        queue.send(work).await.map_err(|_| DbError::Closed)?;
-        let outcome = outcome.await.unwrap_or(Err(DbError::Closed));
-        if let Err(DbError::Corrupt(_)) = outcome {
-            self.mark_corrupt();
+        let (queue, write, outcome) = self.write_of(about.into(), work)?;
+        queue.send(write).await.map_err(|_| DbError::Closed)?;
+        self.marked(outcome.await)
+    }
+
+    /// Like [`Db::write`], for threads that may block: not for those that run async tasks.
+    pub fn write_blocking<T: Send + 'static>(
+        &self,
+        about: impl Into<String>,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let (queue, write, outcome) = self.write_of(about.into(), work)?;
+        queue.blocking_send(write).map_err(|_| DbError::Closed)?;
+        self.marked(outcome.blocking_recv())
+    }
+
+    /// A write about something.
+    fn write_of<T: Send + 'static>(
+        &self,
+        about: String,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<Queued<'_, T>, DbError> {
+        // Always the same writer, so that writes about one thing don't keep all of them waiting for its lock.
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&about);
+        let count = u64::try_from(self.0.queues.len()).unwrap_or(1).max(1);
+        let queue = usize::try_from(hash % count).ok().and_then(|number| self.0.queues.get(number));
+        let (caller, outcome) = oneshot::channel();
+        let write = Write { about, queued: Instant::now(), work, result: None, caller };
+        Ok((queue.ok_or(DbError::Closed)?, Box::new(write), outcome))
+    }
+
+    /// The outcome of a write; remembers corruption.
+    fn marked<T>(
+        &self,
+        outcome: Result<Result<T, DbError>, oneshot::error::RecvError>,
+    ) -> Result<T, DbError> {
+        let outcome = outcome.unwrap_or(Err(DbError::Closed));
+        if let (Err(DbError::Corrupt(_)), Engine::Sqlite(engine)) = (&outcome, &self.0.engine) {
+            engine.mark_corrupt();
         }
         outcome
     }
 
-    /// Runs `work` on a consistent snapshot.
+    /// Runs `work` on a consistent snapshot. It may run more than once.
     pub async fn read<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
+        let permit = match &self.0.engine {
+            Engine::Sqlite(_) => None,
+            Engine::Postgres(engine) => Some(engine.permit().await?),
+        };
         let db = self.clone();
-        tokio::task::spawn_blocking(move || db.read_here(work)).await.unwrap_or(Err(DbError::Closed))
+        let read = move || match (&db.0.engine, permit) {
+            (Engine::Postgres(engine), Some(permit)) => engine.read(permit, work),
+            _ => db.read_blocking(work),
+        };
+        tokio::task::spawn_blocking(read).await.unwrap_or(Err(DbError::Closed))
     }
 
-    /// Runs `work` on a consistent snapshot, on this thread. Blocks.
-    pub fn read_here<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
-        let answer = self.read_once(work);
-        if let Err(DbError::Corrupt(_) | DbError::Content(_)) = answer {
-            self.mark_corrupt();
-        }
-        answer
-    }
-
-    fn read_once<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
-        let kept = self.readers().pop();
-        let connection = kept.map_or_else(|| sql::connect(&self.0.file), Ok)?;
-        connection.execute_batch(sql::BEGIN_READ)?;
-        let answer = work(&Tx::on(&connection));
-        connection.execute_batch("ROLLBACK")?;
-        let mut readers = self.readers();
-        if readers.len() < MAX_IDLE_READERS {
-            readers.push(connection);
-        }
-        answer
-    }
-
-    /// Leaves a marker file, so that the next [`Db::open`] reports the corruption.
-    fn mark_corrupt(&self) {
-        if let Err(error) = std::fs::write(corruption_marker(&self.0.file), "") {
-            tracing::warn!(error.cause = %error, "could not mark the database as corrupt");
+    /// Like [`Db::read`], on this thread, which must be one that may block: not one that runs async tasks.
+    pub fn read_blocking<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
+        match &self.0.engine {
+            Engine::Sqlite(engine) => engine.read(work),
+            Engine::Postgres(engine) => engine.read(engine.permit_blocking()?, work),
         }
     }
 
-    fn readers(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
-        self.0.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether processes with other data folders use the database too. A file is used by those of its folder only.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.0.engine, Engine::Postgres(_))
     }
+
+    /// Which leases a process may take over that holds the lock of its data folder.
+    pub fn takeover(&self) -> Takeover {
+        if self.is_shared() { Takeover::Expired } else { Takeover::Any }
+    }
+}
+
+/// Starts a writer thread; returns its queue too.
+fn writer(
+    name: &str,
+    write_all: impl FnOnce(mpsc::Receiver<Box<dyn Work>>) + Send + 'static,
+) -> Result<(Queue, JoinHandle<()>), DbError> {
+    let (queue, waiting) = mpsc::channel(QUEUE_CAPACITY);
+    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || write_all(waiting));
+    Ok((queue, thread.map_err(DbError::Folder)?))
 }
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        self.work = None;
-        if let Some(writer) = self.writer.take() {
-            // If the writer panicked, its callers got `DbError::Closed`.
+        self.queues.clear();
+        for writer in self.writers.drain(..) {
+            // If a writer panicked, its callers got `DbError::Closed`.
             let _ended = writer.join();
         }
     }
-}
-
-fn open(file: &Path) -> Result<Connection, DbError> {
-    let connection = sql::connect(file)?;
-    migrations::run(&connection)?;
-    Ok(connection)
-}
-
-/// Renames a corrupt database, and removes its WAL, shared-memory and marker files.
-fn move_aside(file: &Path) -> std::io::Result<()> {
-    let free =
-        (1_u32..).map(|number| sibling(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
-    let aside = free.unwrap_or_else(|| sibling(file, ".damaged-0"));
-    if file.exists() {
-        std::fs::rename(file, &aside)?;
-    }
-    for path in [sibling(file, "-wal"), sibling(file, "-shm"), corruption_marker(file)] {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    tracing::error!(aside = %aside.display(), "the database is corrupt; moved it aside and rebuilding it from the sources");
-    Ok(())
-}
-
-/// Marker file next to a database that was found corrupt.
-fn corruption_marker(file: &Path) -> PathBuf {
-    sibling(file, ".damaged")
-}
-
-fn sibling(file: &Path, suffix: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// The writer thread: commits queued writes until all senders are dropped.
-fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
-    let mut batch = Vec::with_capacity(MAX_GROUP_COMMIT);
-    while let Some(first) = waiting.blocking_recv() {
-        batch.push(first);
-        while batch.len() < MAX_GROUP_COMMIT
-            && let Ok(next) = waiting.try_recv()
-        {
-            batch.push(next);
-        }
-        write_batch(connection, batch.drain(..));
-    }
-}
-
-/// Commits a batch. If a write ends the transaction, the remaining ones share another.
-fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
-    let mut batch = batch.peekable();
-    while batch.peek().is_some() {
-        if let Err(error) = connection.execute_batch(sql::BEGIN_WRITE) {
-            tracing::warn!(error.cause = %error, "could not begin a transaction");
-            return batch.for_each(|work| work(Err(clone_error(&error))).1(Ok(())));
-        }
-        let mut replies: Vec<Reply> = Vec::new();
-        // A full disk can roll back the whole transaction halfway.
-        while let Some(work) = batch.next_if(|_| !connection.is_autocommit()) {
-            replies.extend(attempt(connection, work));
-        }
-        let committed = connection.execute_batch("COMMIT");
-        if let Err(error) = &committed {
-            tracing::warn!(error.cause = %error, "a commit failed");
-            // SQLite may have rolled back by itself.
-            let _ended = connection.execute_batch("ROLLBACK");
-        }
-        for reply in replies {
-            reply(match &committed {
-                Ok(()) => Ok(()),
-                Err(error) => Err(clone_error(error)),
-            });
-        }
-    }
-}
-
-/// Runs one write in a savepoint; a failed one is rolled back alone.
-fn attempt(connection: &Connection, work: Work) -> Option<Reply> {
-    if let Err(error) = connection.execute_batch("SAVEPOINT work") {
-        return Some(work(Err(clone_error(&error))).1);
-    }
-    let done = catch_unwind(AssertUnwindSafe(|| work(Ok(&Tx::on(connection)))));
-    let succeeded = matches!(done, Ok((true, _)));
-    let end = if succeeded { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
-    // If the work ended the whole transaction, the commit fails too and reports it.
-    let _ended = connection.execute_batch(end);
-    done.ok().map(|(_, reply)| reply)
-}
-
-/// Copies an error, one for each waiting caller.
-fn clone_error(error: &rusqlite::Error) -> DbError {
-    DbError::from(match error {
-        rusqlite::Error::SqliteFailure(failure, text) => {
-            rusqlite::Error::SqliteFailure(*failure, text.clone())
-        }
-        other => rusqlite::Error::ToSqlConversionFailure(other.to_string().into()),
-    })
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::{DbError, Row, Tx};
+use crate::{DbError, Row, Tx, counters};
 
 /// Sync state of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -139,7 +139,7 @@ pub fn put_source(tx: &Tx<'_>, name: &str, row: &SourceRow) -> Result<(), DbErro
              rules = excluded.rules, done = excluded.done",
         [
             name.into(),
-            row.version.as_ref().into(),
+            (&row.version).into(),
             row.synced_at.map(Timestamp::as_millisecond).into(),
             row.rules.as_str().into(),
             row.wanted.into(),
@@ -189,26 +189,33 @@ pub fn next_due(tx: &Tx<'_>, source: &str) -> Result<Option<Timestamp>, DbError>
     Ok(found.flatten().map(timestamp))
 }
 
-/// Inserts or updates a file.
-pub fn put_file(tx: &Tx<'_>, source: &str, row: &FileRow) -> Result<(), DbError> {
-    tx.execute(
+/// Inserts or updates files.
+pub fn put_files<'a>(
+    tx: &Tx<'_>,
+    source: &str,
+    rows: impl IntoIterator<Item = &'a FileRow>,
+) -> Result<(), DbError> {
+    let params = rows.into_iter().map(|row| {
+        [
+            source.into(),
+            (&row.path).into(),
+            (&row.stamp).into(),
+            (&row.digest).into(),
+            (&row.content_type).into(),
+            row.state.as_str().into(),
+            (&row.reason).into(),
+            (&row.faults).into(),
+            row.attempts.into(),
+            row.due.map(Timestamp::as_millisecond).into(),
+        ]
+    });
+    tx.many(
         "INSERT INTO files (source, path, stamp, digest, content_type, state, reason, faults, attempts, due)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
          ON CONFLICT (source, path) DO UPDATE SET stamp = excluded.stamp, digest = excluded.digest,
              content_type = excluded.content_type, state = excluded.state, reason = excluded.reason,
              faults = excluded.faults, attempts = excluded.attempts, due = excluded.due",
-        [
-            source.into(),
-            row.path.as_str().into(),
-            row.stamp.as_ref().into(),
-            row.digest.as_ref().into(),
-            row.content_type.as_str().into(),
-            row.state.as_str().into(),
-            row.reason.as_ref().into(),
-            row.faults.as_ref().into(),
-            row.attempts.into(),
-            row.due.map(Timestamp::as_millisecond).into(),
-        ],
+        params,
     )?;
     Ok(())
 }
@@ -222,9 +229,14 @@ pub fn forget_content(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbErr
     Ok(())
 }
 
-/// Deletes a file that no longer exists.
-pub fn remove_file(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError> {
-    tx.execute("DELETE FROM files WHERE source = $1 AND path = $2", [source.into(), path.into()])?;
+/// Deletes files that no longer exist.
+pub fn remove_files<'a>(
+    tx: &Tx<'_>,
+    source: &str,
+    paths: impl IntoIterator<Item = &'a str>,
+) -> Result<(), DbError> {
+    let params = paths.into_iter().map(|path| [source.into(), path.into()]);
+    tx.many("DELETE FROM files WHERE source = $1 AND path = $2", params)?;
     Ok(())
 }
 
@@ -250,54 +262,91 @@ pub fn document(
     )
 }
 
-/// Inserts a document. When replacing several, remove all of them first: two may swap their ids.
-pub fn put_document(tx: &Tx<'_>, source: &str, row: &DocumentRow) -> Result<(), DbError> {
-    tx.execute(
-        "INSERT INTO documents (source, path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+/// Inserts documents. When replacing several, remove all of them first: two may swap their ids.
+pub fn put_documents<'a>(
+    tx: &Tx<'_>,
+    source: &str,
+    rows: impl IntoIterator<Item = &'a DocumentRow>,
+) -> Result<(), DbError> {
+    let params = rows.into_iter().map(|row| {
         [
             source.into(),
-            row.path.as_str().into(),
-            row.content_type.as_str().into(),
-            row.id.as_str().into(),
-            row.hash.as_str().into(),
-            row.version.as_str().into(),
+            (&row.path).into(),
+            (&row.content_type).into(),
+            (&row.id).into(),
+            (&row.hash).into(),
+            (&row.version).into(),
             row.synced_at.as_millisecond().into(),
-            row.title.as_str().into(),
-            row.metadata.as_str().into(),
-            row.excerpt.as_str().into(),
+            (&row.title).into(),
+            (&row.metadata).into(),
+            (&row.excerpt).into(),
             row.first_line.into(),
-        ],
+        ]
+    });
+    tx.many(
+        "INSERT INTO documents (source, path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        params,
     )?;
     Ok(())
 }
 
-/// Deletes the document of a file.
-pub fn remove_document(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError> {
-    tx.execute("DELETE FROM documents WHERE source = $1 AND path = $2", [source.into(), path.into()])?;
+/// Deletes the documents of files.
+pub fn remove_documents<'a>(
+    tx: &Tx<'_>,
+    source: &str,
+    paths: impl IntoIterator<Item = &'a str>,
+) -> Result<(), DbError> {
+    let params = paths.into_iter().map(|path| [source.into(), path.into()]);
+    tx.many("DELETE FROM documents WHERE source = $1 AND path = $2", params)?;
     Ok(())
 }
 
-/// Stores the bytes of an object until its upload.
-pub fn put_body(tx: &Tx<'_>, hash: &str, bytes: &[u8]) -> Result<(), DbError> {
-    tx.execute(
-        "INSERT INTO bodies (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING",
-        [hash.into(), bytes.into()],
+/// Begins a sync of a source: returns its number, which is higher than that of any sync before.
+pub fn begin_sync(tx: &Tx<'_>, source: &str) -> Result<i64, DbError> {
+    counters::reserve(tx, &format!("syncs:{source}"), 1)
+}
+
+/// Ends a sync: what it staged is kept as long as jobs need it.
+pub fn end_sync(tx: &Tx<'_>, source: &str, sync: i64) -> Result<(), DbError> {
+    counters::raise(tx, &format!("syncs-ended:{source}"), sync)
+}
+
+/// Stores the bytes of objects that a sync stages, by hash, until their upload.
+pub fn put_bodies<'a>(
+    tx: &Tx<'_>,
+    source: &str,
+    sync: i64,
+    bodies: impl IntoIterator<Item = (&'a str, &'a [u8])>,
+) -> Result<(), DbError> {
+    let params =
+        bodies.into_iter().map(|(hash, bytes)| [source.into(), hash.into(), sync.into(), bytes.into()]);
+    tx.many(
+        "INSERT INTO bodies (source, hash, sync, bytes) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (source, hash) DO UPDATE SET sync = excluded.sync",
+        params,
     )?;
     Ok(())
 }
 
 /// Returns the bytes of an object whose upload is pending.
-pub fn body(tx: &Tx<'_>, hash: &str) -> Result<Option<Vec<u8>>, DbError> {
-    tx.row("SELECT bytes FROM bodies WHERE hash = $1", [hash.into()], |row| row.bytes(0))
+pub fn body(tx: &Tx<'_>, source: &str, hash: &str) -> Result<Option<Vec<u8>>, DbError> {
+    tx.row("SELECT bytes FROM bodies WHERE source = $1 AND hash = $2", [source.into(), hash.into()], |row| {
+        row.bytes(0)
+    })
 }
 
-/// Deletes bytes without a job in `queue`. Must not run while a sync is staging bytes: their jobs don't exist yet.
-pub fn sweep_bodies(tx: &Tx<'_>, queue: &str) -> Result<usize, DbError> {
+/// Deletes bytes of a source without a job in `queue`, except those that a running sync has staged: their jobs don't exist
+/// yet.
+pub fn sweep_bodies(tx: &Tx<'_>, source: &str, queue: &str) -> Result<usize, DbError> {
+    let (begun, _) = counters::last(tx, &format!("syncs:{source}"))?;
+    let (ended, _) = counters::last(tx, &format!("syncs-ended:{source}"))?;
+    // Only the last one can be running.
+    let running = if ended < begun { begun } else { i64::MAX };
     tx.execute(
-        "DELETE FROM bodies WHERE NOT EXISTS
-             (SELECT 1 FROM jobs WHERE jobs.queue = $1 AND jobs.payload = bodies.hash)",
-        [queue.into()],
+        "DELETE FROM bodies WHERE source = $1 AND sync <> $2 AND NOT EXISTS
+             (SELECT 1 FROM jobs WHERE jobs.queue = $3 AND jobs.payload = bodies.hash)",
+        [source.into(), running.into(), queue.into()],
     )
 }
 

@@ -2,14 +2,15 @@
 //!
 //! A worker claims a job for the duration of a lease, then completes or fails it. If the worker dies, the lease
 //! expires and the job can be claimed again. Completing an older version of a job doesn't delete it if it was
-//! enqueued again meanwhile. So jobs run at least once, and must be idempotent.
+//! enqueued again meanwhile, and a worker whose lease expired can't end the claim of another. So jobs run at least once,
+//! and must be idempotent.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use lyceum_net::Backoff;
 
-use crate::{DbError, Row, Tx, sql};
+use crate::{DbError, Row, Tx};
 
 /// A claimed job.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,14 +62,22 @@ const MAX_RETRY_DELAY: Duration = Duration::from_hours(24);
 /// Due time of jobs that are not retried.
 const NEVER: i64 = i64::MAX;
 
-/// Enqueues a job. An existing job of the same key is replaced and starts over.
-pub fn enqueue(tx: &Tx<'_>, queue: &str, key: &str, payload: &str, now: Timestamp) -> Result<(), DbError> {
-    tx.execute(
+/// Enqueues jobs, given as key and payload. An existing job of the same key is replaced and starts over.
+pub fn enqueue<'a>(
+    tx: &Tx<'_>,
+    queue: &str,
+    jobs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let due = now.as_millisecond();
+    let params =
+        jobs.into_iter().map(|(key, payload)| [queue.into(), key.into(), payload.into(), due.into()]);
+    tx.many(
         "INSERT INTO jobs (queue, key, payload, version, attempts, due, leased_until)
          VALUES ($1, $2, $3, 1, 0, $4, 0)
          ON CONFLICT (queue, key) DO UPDATE SET payload = excluded.payload, version = jobs.version + 1,
              attempts = 0, due = excluded.due, error = NULL",
-        [queue.into(), key.into(), payload.into(), now.as_millisecond().into()],
+        params,
     )?;
     Ok(())
 }
@@ -82,19 +91,21 @@ pub fn claim(
     max: usize,
 ) -> Result<Vec<Job>, DbError> {
     let until = now.checked_add(lease).unwrap_or(Timestamp::MAX).as_millisecond();
-    let skip_locked = sql::SKIP_LOCKED;
+    let skip_locked = tx.dialect().skip_locked();
     tx.rows(
         &format!(
-            "UPDATE jobs SET attempts = attempts + 1, leased_until = $1 WHERE queue = $2 AND key IN
-                 (SELECT key FROM jobs WHERE queue = $2 AND due <= $3 AND leased_until <= $3
-                  ORDER BY due, key LIMIT $4 {skip_locked})
+            "WITH claimable AS MATERIALIZED
+                 (SELECT key FROM jobs WHERE queue = $1 AND due <= $2 AND leased_until <= $2
+                  ORDER BY due, key LIMIT $3 {skip_locked})
+             UPDATE jobs SET attempts = attempts + 1, leased_until = $4
+             WHERE queue = $1 AND key IN (SELECT key FROM claimable)
              RETURNING key, payload, version, attempts"
         ),
         [
-            until.into(),
             queue.into(),
             now.as_millisecond().into(),
             i64::try_from(max).unwrap_or(i64::MAX).into(),
+            until.into(),
         ],
         |row| {
             Ok(Job {
@@ -107,16 +118,17 @@ pub fn claim(
     )
 }
 
-/// Deletes a completed job. If it was enqueued again meanwhile, releases it instead.
+/// Deletes a completed job. If it was enqueued again meanwhile, releases it instead. Does nothing if the claim is over
+/// because another worker has claimed it.
 pub fn complete(tx: &Tx<'_>, queue: &str, job: &Job) -> Result<(), DbError> {
     tx.execute(
-        "DELETE FROM jobs WHERE queue = $1 AND key = $2 AND version = $3",
-        [queue.into(), job.key.as_str().into(), job.version.into()],
+        "DELETE FROM jobs WHERE queue = $1 AND key = $2 AND version = $3 AND attempts = $4",
+        [queue.into(), (&job.key).into(), job.version.into(), job.attempts.into()],
     )?;
-    release(tx, queue, &job.key)
+    release(tx, queue, job)
 }
 
-/// Records why a job failed and when to retry it.
+/// Records why a job failed and when to retry it, unless another worker has claimed it.
 pub fn fail(
     tx: &Tx<'_>,
     queue: &str,
@@ -125,24 +137,31 @@ pub fn fail(
     retry_at: Option<Timestamp>,
 ) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE jobs SET due = $1, error = $2 WHERE queue = $3 AND key = $4 AND version = $5",
+        "UPDATE jobs SET due = $1, error = $2, leased_until = 0
+         WHERE queue = $3 AND key = $4 AND version = $5 AND attempts = $6",
         [
             retry_at.map_or(NEVER, Timestamp::as_millisecond).into(),
             error.into(),
             queue.into(),
-            job.key.as_str().into(),
+            (&job.key).into(),
             job.version.into(),
+            job.attempts.into(),
         ],
     )?;
-    release(tx, queue, &job.key)
+    release(tx, queue, job)
 }
 
-fn release(tx: &Tx<'_>, queue: &str, key: &str) -> Result<(), DbError> {
-    tx.execute("UPDATE jobs SET leased_until = 0 WHERE queue = $1 AND key = $2", [queue.into(), key.into()])?;
+/// Releases a job that was enqueued again while it was claimed, and is not claimed since.
+fn release(tx: &Tx<'_>, queue: &str, job: &Job) -> Result<(), DbError> {
+    tx.execute(
+        "UPDATE jobs SET leased_until = 0 WHERE queue = $1 AND key = $2 AND version > $3 AND attempts = 0",
+        [queue.into(), (&job.key).into(), job.version.into()],
+    )?;
     Ok(())
 }
 
-/// Releases all leases of a queue. For the only worker, at start.
+/// Releases all leases of a queue. For the only worker, at start. A worker that still runs can't end the claims of
+/// others: claims are told apart by version and attempt.
 pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
     tx.execute("UPDATE jobs SET leased_until = 0 WHERE queue = $1 AND leased_until > 0", [queue.into()])?;
     Ok(())
@@ -151,7 +170,8 @@ pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
 /// Releases all leases and makes failed jobs due now, including exhausted ones.
 pub fn retry_all(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE jobs SET due = $1, attempts = CASE WHEN due = $2 THEN 0 ELSE attempts END
+        "UPDATE jobs SET due = $1, attempts = CASE WHEN due = $2 THEN 0 ELSE attempts END,
+             version = CASE WHEN due = $2 THEN version + 1 ELSE version END
          WHERE queue = $3 AND due > $1",
         [now.as_millisecond().into(), NEVER.into(), queue.into()],
     )?;

@@ -14,6 +14,7 @@ pub mod grants;
 pub mod jobs;
 pub mod kv;
 mod leader;
+pub mod leases;
 mod migrations;
 mod objects;
 pub mod pages;
@@ -21,10 +22,13 @@ mod sql;
 pub mod vectors;
 
 pub use db::Db;
-pub use error::DbError;
+pub use error::{DbError, DriverError};
 pub use leader::Leader;
 pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects, S3Settings};
-pub use sql::{Param, Row, Tx};
+pub use sql::{
+    Param, Row, Tx,
+    postgres::{PostgresSettings, Statements},
+};
 
 #[cfg(test)]
 mod tests;

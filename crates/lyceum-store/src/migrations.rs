@@ -1,8 +1,6 @@
 //! Schema migrations. A released migration never changes; a schema change is a new one.
 
-use rusqlite::Connection;
-
-use crate::{DbError, sql};
+use crate::{DbError, Tx};
 
 /// The migrations; the number of a migration is its position, starting at 1.
 const MIGRATIONS: &[&str] = &[
@@ -157,29 +155,117 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_at ON audit (at);
 ",
+    // Events are numbered per stream, and positions in a stream carry a mark.
+    "
+ALTER TABLE counters ADD COLUMN mark {integer} NOT NULL DEFAULT 0;
+INSERT INTO counters (name, value)
+    SELECT 'events:' || streams.stream, counters.value FROM counters,
+        (SELECT stream FROM events UNION SELECT stream FROM consumers UNION SELECT name FROM sources
+         UNION SELECT 'pages') AS streams
+    WHERE counters.name = 'events';
+DELETE FROM counters WHERE name = 'events';
+CREATE TABLE stream_events (
+    stream TEXT NOT NULL,
+    seq {integer} NOT NULL,
+    mark {integer} NOT NULL,
+    kind TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at {integer} NOT NULL,
+    PRIMARY KEY (stream, seq)
+);
+INSERT INTO stream_events (stream, seq, mark, kind, key, at) SELECT stream, seq, 0, kind, key, at FROM events;
+DROP TABLE events;
+ALTER TABLE stream_events RENAME TO events;
+",
+    // Several sources, indexes and processes in one database.
+    "
+CREATE TABLE leases (
+    name TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    term {integer} NOT NULL,
+    until {integer} NOT NULL
+);
+UPDATE jobs SET queue = 'objects:' || (SELECT min(name) FROM sources)
+    WHERE queue = 'objects' AND EXISTS (SELECT 1 FROM sources);
+CREATE TABLE staged_bodies (
+    source TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    sync {integer} NOT NULL,
+    bytes {bytes} NOT NULL,
+    PRIMARY KEY (source, hash)
+);
+INSERT INTO staged_bodies (source, hash, sync, bytes)
+    SELECT (SELECT min(name) FROM sources), hash, 0, bytes FROM bodies WHERE EXISTS (SELECT 1 FROM sources);
+DROP TABLE bodies;
+ALTER TABLE staged_bodies RENAME TO bodies;
+CREATE TABLE indexes (
+    id {integer} PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+INSERT INTO indexes (id, name) SELECT 1, 'search'
+    WHERE EXISTS (SELECT 1 FROM pages) OR EXISTS (SELECT 1 FROM models);
+INSERT INTO counters (name, value) SELECT 'indexes', 1 WHERE EXISTS (SELECT 1 FROM indexes);
+ALTER TABLE pages ADD COLUMN index_id {integer} NOT NULL DEFAULT 1;
+DROP INDEX pages_key;
+CREATE UNIQUE INDEX pages_key ON pages (index_id, source, key);
+UPDATE events SET stream = 'pages:1' WHERE stream = 'pages';
+UPDATE counters SET name = 'events:pages:1' WHERE name = 'events:pages';
+CREATE TABLE index_models (
+    id {integer} PRIMARY KEY,
+    index_id {integer} NOT NULL,
+    identity TEXT NOT NULL,
+    settings TEXT NOT NULL,
+    state TEXT NOT NULL
+);
+INSERT INTO index_models (id, index_id, identity, settings, state)
+    SELECT id, 1, identity, settings, state FROM models;
+DROP TABLE models;
+ALTER TABLE index_models RENAME TO models;
+CREATE UNIQUE INDEX models_identity ON models (index_id, identity);
+CREATE TABLE model_vectors (
+    model {integer} NOT NULL,
+    hash {bytes} NOT NULL,
+    seq {integer} NOT NULL,
+    vector {bytes} NOT NULL,
+    PRIMARY KEY (model, hash)
+);
+INSERT INTO model_vectors (model, hash, seq, vector) SELECT model, hash, seq, vector FROM vectors;
+DROP TABLE vectors;
+ALTER TABLE model_vectors RENAME TO vectors;
+CREATE INDEX vectors_seq ON vectors (model, seq);
+UPDATE counters SET name = 'events:vectors:1' WHERE name = 'vectors';
+CREATE TABLE pending (
+    model {integer} NOT NULL,
+    hash {bytes} NOT NULL,
+    place {integer} NOT NULL,
+    chunk {integer} NOT NULL,
+    PRIMARY KEY (model, hash)
+);
+CREATE INDEX pending_place ON pending (model, place, chunk);
+INSERT INTO pending (model, hash, place, chunk)
+    SELECT m.id, c.hash, min(c.place), min(c.id) FROM models m,
+        (SELECT id, hash, row_number() OVER (PARTITION BY page ORDER BY id) AS place FROM chunks) c
+    WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.hash = c.hash) GROUP BY m.id, c.hash;
+",
 ];
 
 /// Migrates a database to the newest schema. Processes that start at the same time wait for each other.
-pub(crate) fn run(connection: &Connection) -> Result<(), DbError> {
-    connection.execute_batch(sql::BEGIN_WRITE)?;
-    let ran = run_in_transaction(connection);
-    connection.execute_batch(if ran.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
-    ran
+pub(crate) fn run(tx: &Tx<'_>) -> Result<(), DbError> {
+    run_up_to(tx, MIGRATIONS.len())
 }
 
-fn run_in_transaction(connection: &Connection) -> Result<(), DbError> {
-    connection.execute_batch("CREATE TABLE IF NOT EXISTS schema_steps (step INTEGER NOT NULL)")?;
-    let found: i64 =
-        connection.query_row("SELECT coalesce(max(step), 0) FROM schema_steps", [], |row| row.get(0))?;
-    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+/// Migrates a database to the schema of the first `steps` migrations.
+pub(crate) fn run_up_to(tx: &Tx<'_>, steps: usize) -> Result<(), DbError> {
+    let create = "CREATE TABLE IF NOT EXISTS schema_steps (step {integer} NOT NULL)";
+    tx.batch(&tx.dialect().typed(create))?;
+    let found = tx.row("SELECT coalesce(max(step), 0) FROM schema_steps", [], |row| row.integer(0))?;
+    let (found, known) = (found.unwrap_or_default(), i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX));
     if found > known {
         return Err(DbError::TooNew { found, known });
     }
-    for (step, text) in (1_i64..).zip(MIGRATIONS).filter(|(step, _)| *step > found) {
-        let text =
-            sql::TYPES.iter().fold((*text).to_owned(), |text, (name, sql_type)| text.replace(name, sql_type));
-        connection.execute_batch(&text)?;
-        connection.execute("INSERT INTO schema_steps (step) VALUES (?1)", [step])?;
+    for (step, text) in (1_i64..).zip(MIGRATIONS).take(steps).filter(|(step, _)| *step > found) {
+        tx.batch(&tx.dialect().typed(text))?;
+        tx.execute("INSERT INTO schema_steps (step) VALUES ($1)", [step.into()])?;
     }
     Ok(())
 }

@@ -1,14 +1,34 @@
 //! Pages and chunks of search: the canonical data that its indexes are rebuilt from.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 
 use crate::{
     DbError, Row, Tx, counters,
     events::{self, EventKind},
+    vectors,
 };
 
-/// Event stream of pages; the key of an event is a page id.
-pub const STREAM: &str = "pages";
+/// Event stream of the pages of an index; the key of an event is a page id.
+pub fn stream(index: i64) -> String {
+    format!("pages:{index}")
+}
+
+/// Finds an index by name; `None` if it doesn't exist yet.
+pub fn find_index(tx: &Tx<'_>, name: &str) -> Result<Option<i64>, DbError> {
+    tx.row("SELECT id FROM indexes WHERE name = $1", [name.into()], |row| row.integer(0))
+}
+
+/// Finds an index by name, or creates it.
+pub fn create_index(tx: &Tx<'_>, name: &str) -> Result<i64, DbError> {
+    if let Some(known) = find_index(tx, name)? {
+        return Ok(known);
+    }
+    let id = counters::reserve(tx, "indexes", 1)?;
+    tx.execute("INSERT INTO indexes (id, name) VALUES ($1, $2)", [id.into(), name.into()])?;
+    Ok(id)
+}
 
 /// A page to be stored.
 #[derive(Debug, Clone)]
@@ -50,123 +70,144 @@ pub struct StoredPage {
 }
 
 /// Returns the version of each page of a source, by key.
-pub fn versions(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>, DbError> {
-    tx.rows("SELECT key, version FROM pages WHERE source = $1", [source.into()], |row| {
-        Ok((row.text(0)?, row.text(1)?))
-    })
+pub fn versions(tx: &Tx<'_>, index: i64, source: &str) -> Result<Vec<(String, String)>, DbError> {
+    tx.rows(
+        "SELECT key, version FROM pages WHERE index_id = $1 AND source = $2",
+        [index.into(), source.into()],
+        |row| Ok((row.text(0)?, row.text(1)?)),
+    )
 }
 
-/// Inserts or replaces pages, deletes others, and appends the events.
+/// Inserts or replaces pages, deletes others, and appends the events. Of several with one key, the last is stored.
 pub fn apply(
     tx: &Tx<'_>,
+    index: i64,
     source: &str,
     stored: &[PageRow],
     removed: &[String],
     now: Timestamp,
 ) -> Result<(), DbError> {
-    let mut changes = Vec::with_capacity(stored.len() + removed.len());
-    for key in removed {
-        if let Some(id) = id_of(tx, source, key)? {
-            tx.execute("DELETE FROM chunks WHERE page = $1", [id.into()])?;
-            tx.execute("DELETE FROM pages WHERE id = $1", [id.into()])?;
-            changes.push((EventKind::Removed, id.to_string()));
-        }
-    }
-    let mut chunk = counters::reserve(tx, "chunks", stored.iter().map(|page| page.chunks.len()).sum())?;
-    for page in stored {
-        let id = match id_of(tx, source, &page.key)? {
-            Some(id) => id,
-            None => counters::reserve(tx, "pages", 1)?,
-        };
-        tx.execute(
-            "INSERT INTO pages (id, source, key, version, facts) VALUES ($1, $2, $3, $4, $5)
-             ON CONFLICT (id) DO UPDATE SET version = excluded.version, facts = excluded.facts",
+    let mut seen = HashSet::with_capacity(stored.len());
+    let mut stored: Vec<&PageRow> = stored.iter().rev().filter(|page| seen.insert(&page.key)).collect();
+    stored.reverse();
+    let removed = ids(tx, index, source, removed.iter())?.into_iter().flatten().collect::<Vec<i64>>();
+    let known = ids(tx, index, source, stored.iter().map(|page| &page.key))?;
+    let new = known.iter().filter(|id| id.is_none()).count();
+    let mut new_ids = counters::reserve(tx, "pages", new)?..;
+    let stored: Vec<(i64, &PageRow)> =
+        known.into_iter().map(|id| id.or_else(|| new_ids.next()).unwrap_or_default()).zip(stored).collect();
+    let of = |id: &i64| [(*id).into()];
+    tx.many("DELETE FROM pages WHERE id = $1", removed.iter().map(of))?;
+    let replaced = removed.iter().chain(stored.iter().map(|(id, _)| id));
+    tx.many("DELETE FROM chunks WHERE page = $1", replaced.map(of))?;
+    tx.many(
+        "INSERT INTO pages (id, index_id, source, key, version, facts) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (id) DO UPDATE SET version = excluded.version, facts = excluded.facts",
+        stored.iter().map(|(id, page)| {
+            let (key, version, facts) = ((&page.key).into(), (&page.version).into(), (&page.facts).into());
+            [(*id).into(), index.into(), source.into(), key, version, facts]
+        }),
+    )?;
+    let chunks = stored.iter().flat_map(|(id, page)| page.chunks.iter().map(move |chunk| (*id, chunk)));
+    let first = counters::reserve(tx, "chunks", chunks.clone().count())?;
+    tx.many(
+        "INSERT INTO chunks (id, page, hash, heading, first_line, last_line, text)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+        (first..).zip(chunks).map(|(id, (page, row))| {
             [
                 id.into(),
-                source.into(),
-                page.key.as_str().into(),
-                page.version.as_str().into(),
-                page.facts.as_str().into(),
-            ],
-        )?;
-        tx.execute("DELETE FROM chunks WHERE page = $1", [id.into()])?;
-        for row in &page.chunks {
-            tx.execute(
-                "INSERT INTO chunks (id, page, hash, heading, first_line, last_line, text)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7)",
-                [
-                    chunk.into(),
-                    id.into(),
-                    row.hash.as_slice().into(),
-                    row.heading.as_str().into(),
-                    row.first_line.into(),
-                    row.last_line.into(),
-                    row.text.as_str().into(),
-                ],
-            )?;
-            chunk += 1;
-        }
-        changes.push((EventKind::Stored, id.to_string()));
-    }
-    events::append(tx, STREAM, changes.iter().map(|(kind, id)| (*kind, id.as_str())), now)
+                page.into(),
+                (&row.hash).into(),
+                (&row.heading).into(),
+                row.first_line.into(),
+                row.last_line.into(),
+                (&row.text).into(),
+            ]
+        }),
+    )?;
+    let of_pages: Vec<&[ChunkRow]> = stored.iter().map(|(_, page)| page.chunks.as_slice()).collect();
+    vectors::enqueue(tx, index, first, &of_pages)?;
+    let gone = removed.iter().map(|id| (EventKind::Removed, id.to_string()));
+    let changes: Vec<_> =
+        gone.chain(stored.iter().map(|(id, _)| (EventKind::Stored, id.to_string()))).collect();
+    events::append(tx, &stream(index), changes.iter().map(|(kind, id)| (*kind, id.as_str())), now)?;
+    Ok(())
 }
 
-/// All pages.
-pub fn all(tx: &Tx<'_>) -> Result<Vec<StoredPage>, DbError> {
-    tx.rows("SELECT id, source, facts FROM pages ORDER BY id", [], |row| {
+/// All pages of an index.
+pub fn all(tx: &Tx<'_>, index: i64) -> Result<Vec<StoredPage>, DbError> {
+    tx.rows("SELECT id, source, facts FROM pages WHERE index_id = $1 ORDER BY id", [index.into()], |row| {
         Ok(StoredPage { id: row.integer(0)?, source: row.text(1)?, facts: row.text(2)? })
     })
 }
 
-/// Finds a page by id.
-pub fn page(tx: &Tx<'_>, id: i64) -> Result<Option<StoredPage>, DbError> {
-    tx.row("SELECT id, source, facts FROM pages WHERE id = $1", [id.into()], |row| {
-        Ok(StoredPage { id: row.integer(0)?, source: row.text(1)?, facts: row.text(2)? })
-    })
+/// Finds pages by id; `None` for one that doesn't exist.
+pub fn pages(tx: &Tx<'_>, ids: &[i64]) -> Result<Vec<Option<StoredPage>>, DbError> {
+    let found = tx.rows_of_each(
+        "SELECT id, source, facts FROM pages WHERE id = $1",
+        ids.iter().map(|id| [(*id).into()]),
+        |row| Ok(StoredPage { id: row.integer(0)?, source: row.text(1)?, facts: row.text(2)? }),
+    )?;
+    Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
 }
 
-/// The chunks of a page, in order, each with its id.
-pub fn chunks(tx: &Tx<'_>, page: i64) -> Result<Vec<(i64, ChunkRow)>, DbError> {
-    tx.rows(
+/// The chunks of each page, in order, each with its id.
+pub fn chunks(tx: &Tx<'_>, pages: &[i64]) -> Result<Vec<Vec<(i64, ChunkRow)>>, DbError> {
+    tx.rows_of_each(
         "SELECT id, hash, heading, first_line, last_line, text FROM chunks WHERE page = $1 ORDER BY id",
-        [page.into()],
+        pages.iter().map(|page| [(*page).into()]),
         read_chunk,
     )
 }
 
-/// Returns the chunk of a page with the highest score, and that score; the first one on a tie.
-pub fn best_chunk(
+/// For each page, the chunk with the highest score, and that score; the first one on a tie.
+pub fn best_chunks(
     tx: &Tx<'_>,
-    page: i64,
+    pages: &[i64],
     score: impl Fn(&str) -> usize,
-) -> Result<Option<(i64, usize)>, DbError> {
-    let read = |row: &Row<'_>| Ok((row.integer(0)?, score(row.text_ref(1)?)));
-    let sql = "SELECT id, text FROM chunks WHERE page = $1 ORDER BY id";
-    let all = tx.rows(sql, [page.into()], read)?;
-    Ok(all.into_iter().rev().max_by_key(|(_, score)| *score))
+) -> Result<Vec<Option<(i64, usize)>>, DbError> {
+    let all = tx.rows_of_each(
+        "SELECT id, text FROM chunks WHERE page = $1 ORDER BY id",
+        pages.iter().map(|page| [(*page).into()]),
+        |row| Ok((row.integer(0)?, score(row.text_ref(1)?))),
+    )?;
+    Ok(all.into_iter().map(|rows| rows.into_iter().rev().max_by_key(|(_, score)| *score)).collect())
 }
 
-/// Finds a chunk by id.
-pub fn chunk(tx: &Tx<'_>, id: i64) -> Result<Option<ChunkRow>, DbError> {
-    tx.row(
+/// Finds chunks by id; `None` for one that doesn't exist.
+pub fn chunks_by_id(tx: &Tx<'_>, ids: &[i64]) -> Result<Vec<Option<ChunkRow>>, DbError> {
+    let found = tx.rows_of_each(
         "SELECT id, hash, heading, first_line, last_line, text FROM chunks WHERE id = $1",
-        [id.into()],
+        ids.iter().map(|id| [(*id).into()]),
         |row| Ok(read_chunk(row)?.1),
-    )
+    )?;
+    Ok(found.into_iter().map(|rows| rows.into_iter().next()).collect())
 }
 
-/// Number of pages and chunks.
-pub fn count(tx: &Tx<'_>) -> Result<(i64, i64), DbError> {
-    let found = tx.row("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM chunks)", [], |row| {
-        Ok((row.integer(0)?, row.integer(1)?))
-    })?;
+/// Number of pages and chunks of an index.
+pub fn count(tx: &Tx<'_>, index: i64) -> Result<(i64, i64), DbError> {
+    let found = tx.row(
+        "SELECT (SELECT count(*) FROM pages WHERE index_id = $1),
+             (SELECT count(*) FROM chunks c JOIN pages p ON p.id = c.page WHERE p.index_id = $1)",
+        [index.into()],
+        |row| Ok((row.integer(0)?, row.integer(1)?)),
+    )?;
     Ok(found.unwrap_or_default())
 }
 
-fn id_of(tx: &Tx<'_>, source: &str, key: &str) -> Result<Option<i64>, DbError> {
-    tx.row("SELECT id FROM pages WHERE source = $1 AND key = $2", [source.into(), key.into()], |row| {
-        row.integer(0)
-    })
+/// The id of the page with each key, if it exists.
+fn ids<'a>(
+    tx: &Tx<'_>,
+    index: i64,
+    source: &str,
+    keys: impl IntoIterator<Item = &'a String>,
+) -> Result<Vec<Option<i64>>, DbError> {
+    let found = tx.rows_of_each(
+        "SELECT id FROM pages WHERE index_id = $1 AND source = $2 AND key = $3",
+        keys.into_iter().map(|key| [index.into(), source.into(), key.into()]),
+        |row| row.integer(0),
+    )?;
+    Ok(found.into_iter().map(|rows| rows.first().copied()).collect())
 }
 
 fn read_chunk(row: &Row<'_>) -> Result<(i64, ChunkRow), DbError> {

@@ -1,97 +1,97 @@
-//! Connections, statements and the SQL dialect of SQLite.
+//! Statements and their parameters: what a transaction can do, on every engine.
 //!
-//! `rusqlite` is also used in `db.rs`, `migrations.rs` and `error.rs`. The SQL is meant to be accepted by Postgres
-//! too, which is not tested: `$1`, `$2` … in the order of their first use, `ON CONFLICT`, `RETURNING`; integers,
-//! text and bytes as the only types.
+//! One SQL text serves all engines: `$1`, `$2` … in the order of their first use, `ON CONFLICT`, `RETURNING`; integers,
+//! text and bytes as the only types. What differs is in `dialect.rs`, and the engines are in one file each.
 
-use std::time::{Duration, Instant};
+pub(crate) mod dialect;
+pub(crate) mod postgres;
+pub(crate) mod sqlite;
 
-use rusqlite::{
-    Connection, OpenFlags,
-    types::{ToSql, ToSqlOutput, ValueRef},
-};
+use jiff::Timestamp;
 
 use crate::DbError;
-
-/// Placeholders for column types in migrations.
-pub(crate) const TYPES: &[(&str, &str)] = &[("{bytes}", "BLOB"), ("{integer}", "INTEGER")];
-
-/// Suffix of a `SELECT … LIMIT` that locks its rows and skips locked ones. Empty for SQLite, which has one writer
-/// at a time.
-pub(crate) const SKIP_LOCKED: &str = "";
-
-/// How long to wait for a lock of another process.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Polling interval where SQLite ignores the busy timeout.
-const RETRY_INTERVAL: Duration = Duration::from_millis(5);
-
-/// Maximum size of the WAL file after a checkpoint.
-const MAX_JOURNAL_BYTES: i64 = 64 * 1024 * 1024;
-
-/// Opens a connection, for use by one thread at a time.
-pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    // FULL: a commit survives a power failure.
-    enable_wal(&connection)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
-    connection.pragma_update(None, "temp_store", "MEMORY")?;
-    connection.set_prepared_statement_cache_capacity(64);
-    Ok(connection)
-}
-
-/// Enables write-ahead logging, so that readers and the writer don't block each other.
-///
-/// If several processes do this to a new file at once, SQLite returns busy to all but one, without waiting.
-fn enable_wal(connection: &Connection) -> Result<(), DbError> {
-    let until = Instant::now() + BUSY_TIMEOUT;
-    loop {
-        match connection.pragma_update(None, "journal_mode", "WAL").map_err(DbError::from) {
-            Err(DbError::Busy(_)) if Instant::now() < until => std::thread::sleep(RETRY_INTERVAL),
-            done => return done,
-        }
-    }
-}
-
-pub(crate) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
-pub(crate) const BEGIN_READ: &str = "BEGIN DEFERRED";
+use dialect::Dialect;
+use postgres::{Integer, field};
 
 /// A transaction.
+///
+/// After an error, nothing else may be done in it but return the error: Postgres refuses all further statements.
 #[derive(Debug)]
-pub struct Tx<'a> {
-    connection: &'a Connection,
+pub struct Tx<'a>(Engine<'a>);
+
+#[derive(Debug)]
+enum Engine<'a> {
+    Sqlite(&'a rusqlite::Connection),
+    Postgres(&'a postgres::Connection),
 }
 
-/// A parameter of a statement.
-#[derive(Debug, Clone, Copy)]
+/// A parameter of a statement. `NULL` has a type too: Postgres can't infer it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Param<'a> {
-    /// `NULL`.
-    Null,
     /// An integer.
-    Integer(i64),
+    Integer(Option<i64>),
     /// Text.
-    Text(&'a str),
+    Text(Option<&'a str>),
     /// Bytes.
-    Bytes(&'a [u8]),
+    Bytes(Option<&'a [u8]>),
 }
 
 /// A row of a result set.
 #[derive(Debug)]
-pub struct Row<'a>(&'a rusqlite::Row<'a>);
+pub struct Row<'a>(EngineRow<'a>);
+
+#[derive(Debug)]
+enum EngineRow<'a> {
+    Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
+}
 
 impl<'a> Tx<'a> {
-    pub(crate) fn on(connection: &'a Connection) -> Self {
-        Self { connection }
+    pub(crate) fn on_sqlite(connection: &'a rusqlite::Connection) -> Self {
+        Self(Engine::Sqlite(connection))
+    }
+
+    pub(crate) fn on_postgres(connection: &'a postgres::Connection) -> Self {
+        Self(Engine::Postgres(connection))
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.0 {
+            Engine::Sqlite(_) => Dialect::Sqlite,
+            Engine::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), DbError> {
+        match self.0 {
+            Engine::Sqlite(connection) => sqlite::batch(connection, sql),
+            Engine::Postgres(connection) => connection.batch(sql),
+        }
+    }
+
+    /// The time by the clock that leases and jobs are measured with, the same for all processes.
+    pub fn now(&self) -> Result<Timestamp, DbError> {
+        let Some(clock) = self.dialect().clock() else { return Ok(Timestamp::now()) };
+        let milliseconds = self.row(clock, [], |row| row.integer(0))?.unwrap_or_default();
+        Timestamp::from_millisecond(milliseconds).map_err(|error| DbError::Content(error.to_string()))
     }
 
     /// Runs a statement and returns the number of changed rows.
     pub fn execute<const N: usize>(&self, sql: &str, params: [Param<'_>; N]) -> Result<usize, DbError> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        Ok(statement.execute(rusqlite::params_from_iter(params))?)
+        self.many(sql, [params])
+    }
+
+    /// Runs a statement once for each set of parameters, in one round trip; returns the number of changed rows.
+    pub fn many<'p, const N: usize>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = [Param<'p>; N]>,
+    ) -> Result<usize, DbError> {
+        match self.0 {
+            Engine::Sqlite(connection) => sqlite::execute(connection, sql, params),
+            Engine::Postgres(connection) => connection.execute(sql, params),
+        }
     }
 
     /// Returns all rows of a query.
@@ -99,15 +99,26 @@ impl<'a> Tx<'a> {
         &self,
         sql: &str,
         params: [Param<'_>; N],
-        mut read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+        read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
     ) -> Result<Vec<T>, DbError> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(rusqlite::params_from_iter(params))?;
-        let mut all = Vec::new();
-        while let Some(row) = rows.next()? {
-            all.push(read(&Row(row))?);
+        Ok(self.rows_of_each(sql, [params], read)?.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns the rows of a query for each set of parameters, in one round trip.
+    pub fn rows_of_each<'p, T, const N: usize>(
+        &self,
+        sql: &str,
+        params: impl IntoIterator<Item = [Param<'p>; N]>,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, DbError>,
+    ) -> Result<Vec<Vec<T>>, DbError> {
+        match self.0 {
+            Engine::Sqlite(connection) => {
+                sqlite::query(connection, sql, params, |row| read(&Row(EngineRow::Sqlite(row))))
+            }
+            Engine::Postgres(connection) => {
+                connection.query(sql, params, |row| read(&Row(EngineRow::Postgres(row))))
+            }
         }
-        Ok(all)
     }
 
     /// Returns the first row of a query, if any.
@@ -124,73 +135,102 @@ impl<'a> Tx<'a> {
 impl Row<'_> {
     /// Reads an integer.
     pub fn integer(&self, column: usize) -> Result<i64, DbError> {
-        Ok(self.0.get(column)?)
+        match self.0 {
+            EngineRow::Sqlite(row) => Ok(row.get(column)?),
+            EngineRow::Postgres(row) => field(row, column).map(|Integer(number)| number),
+        }
     }
 
     /// Reads text.
     pub fn text(&self, column: usize) -> Result<String, DbError> {
-        Ok(self.0.get(column)?)
+        match self.0 {
+            EngineRow::Sqlite(row) => Ok(row.get(column)?),
+            EngineRow::Postgres(row) => field(row, column),
+        }
     }
 
     /// Borrows text.
     pub fn text_ref(&self, column: usize) -> Result<&str, DbError> {
-        let value = self.0.get_ref(column)?;
-        value.as_str().map_err(|error| DbError::Content(error.to_string()))
+        match self.0 {
+            EngineRow::Sqlite(row) => {
+                let value = row.get_ref(column)?;
+                value.as_str().map_err(|error| DbError::Content(error.to_string()))
+            }
+            EngineRow::Postgres(row) => field(row, column),
+        }
     }
 
     /// Reads nullable text.
     pub fn maybe_text(&self, column: usize) -> Result<Option<String>, DbError> {
-        Ok(self.0.get(column)?)
+        match self.0 {
+            EngineRow::Sqlite(row) => Ok(row.get(column)?),
+            EngineRow::Postgres(row) => field(row, column),
+        }
     }
 
     /// Reads a nullable integer.
     pub fn maybe_integer(&self, column: usize) -> Result<Option<i64>, DbError> {
-        Ok(self.0.get(column)?)
+        match self.0 {
+            EngineRow::Sqlite(row) => Ok(row.get(column)?),
+            EngineRow::Postgres(row) => {
+                field::<Option<Integer>>(row, column).map(|number| number.map(|Integer(number)| number))
+            }
+        }
     }
 
     /// Reads bytes.
     pub fn bytes(&self, column: usize) -> Result<Vec<u8>, DbError> {
-        Ok(self.0.get(column)?)
-    }
-}
-
-impl ToSql for Param<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match *self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Bytes(bytes) => ValueRef::Blob(bytes),
-        }))
+        match self.0 {
+            EngineRow::Sqlite(row) => Ok(row.get(column)?),
+            EngineRow::Postgres(row) => field(row, column),
+        }
     }
 }
 
 impl From<i64> for Param<'_> {
     fn from(number: i64) -> Self {
+        Self::Integer(Some(number))
+    }
+}
+
+impl From<Option<i64>> for Param<'_> {
+    fn from(number: Option<i64>) -> Self {
         Self::Integer(number)
     }
 }
 
 impl<'a> From<&'a str> for Param<'a> {
     fn from(text: &'a str) -> Self {
+        Self::Text(Some(text))
+    }
+}
+
+impl<'a> From<Option<&'a str>> for Param<'a> {
+    fn from(text: Option<&'a str>) -> Self {
         Self::Text(text)
     }
 }
 
 impl<'a> From<&'a String> for Param<'a> {
     fn from(text: &'a String) -> Self {
-        Self::Text(text)
+        Self::Text(Some(text))
+    }
+}
+
+impl<'a> From<&'a Option<String>> for Param<'a> {
+    fn from(text: &'a Option<String>) -> Self {
+        Self::Text(text.as_deref())
     }
 }
 
 impl<'a> From<&'a [u8]> for Param<'a> {
     fn from(bytes: &'a [u8]) -> Self {
-        Self::Bytes(bytes)
+        Self::Bytes(Some(bytes))
     }
 }
 
-impl<'a, T: Into<Param<'a>>> From<Option<T>> for Param<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
+impl<'a> From<&'a Vec<u8>> for Param<'a> {
+    fn from(bytes: &'a Vec<u8>) -> Self {
+        Self::Bytes(Some(bytes))
     }
 }

@@ -33,7 +33,7 @@ pub use rmcp::model::{
     ResourceTemplate, Role, Tool as WireTool,
 };
 pub use seal::Seal;
-pub use server::{Identity, Mcp};
+pub use server::{Identity, Instructions, Mcp};
 pub use verbs::{
     call_method, call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools,
     read_resource,

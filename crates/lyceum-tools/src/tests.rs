@@ -33,9 +33,9 @@ use crate::{
     Call, Effect, Error, Faults, Hub, Outcome, PromptEntry, Registry, RegistryError, ResourceEntry,
     TemplateEntry, ToolEntry, ToolSpec, View,
     mcp::{
-        CallToolResult, ContentBlock, GetPromptResult, Identity, Implementation, Incoming, JsonObject, Mcp,
-        Message, PromptMessage, ReadResourceResult, Reply, Request, ResourceContents, ResourceTemplate, Role,
-        Seal, WirePrompt, WireResource,
+        CallToolResult, ContentBlock, GetPromptResult, Identity, Implementation, Incoming, Instructions,
+        JsonObject, Mcp, Message, PromptMessage, ReadResourceResult, Reply, Request, ResourceContents,
+        ResourceTemplate, Role, Seal, WirePrompt, WireResource,
     },
 };
 
@@ -56,7 +56,11 @@ impl Client {
     /// An anonymous client of a server with this registry.
     fn of(registry: Registry) -> Self {
         let implementation = Implementation::new("lyceum", "0.0.0");
-        let identity = Identity { implementation, instructions: "Read the labels.".to_owned() };
+        let instructions = [
+            Instructions::new(Access::public(SHELF), || "Read the labels.".to_owned()),
+            Instructions::new(access(Tier::Member, &["shelf:read"]), || "Members take a key.".to_owned()),
+        ];
+        let identity = Identity { implementation, instructions: instructions.to_vec() };
         let mcp = Mcp::new(Arc::new(Hub::new(registry)), identity, Seal::new([7; 32]));
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -170,9 +170,15 @@ impl App {
         }
     }
 
-    /// The sources in configuration order, with their freshness.
+    /// All sources in configuration order, with their freshness.
     pub(crate) fn sources(&self) -> Vec<SourceStatus> {
-        self.services.sources(&self.config)
+        self.services.sources(&self.config, &Caller::trusted())
+    }
+
+    /// Whether everyone sees health details and metrics: not if anonymous access is off, or if a service is for members
+    /// only. Otherwise they are for operators.
+    pub(crate) fn has_public_health(&self) -> bool {
+        !self.config.is_closed() && self.services.iter().all(|service| service.access().is_public())
     }
 
     fn assemble(

@@ -19,6 +19,7 @@ mod model;
 mod reindex;
 mod search;
 mod serve;
+mod summary;
 mod sync;
 
 use std::{
@@ -30,7 +31,8 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use crate::{
-    config::{self, Config, ConfigFile, Faults, LogSettings, Overrides, Purpose},
+    config::{self, Config, ConfigFile, LogSettings, Overrides, Purpose},
+    data_dir,
     skills::SANDBOX_HELPER,
     telemetry,
 };
@@ -190,17 +192,17 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Lint(args) => lint::lint(&args),
         Command::Key { json } => key::key(Format::of(json)),
         Command::Audit { after, json } => {
-            audit::audit(&Config::load(&overrides, Purpose::Serve)?, after, Format::of_lines(json))
+            audit::audit(&ready(Config::load(&overrides, Purpose::Serve)?)?, after, Format::of_lines(json))
         }
         Command::Grants { subject, end, json } => {
-            let config = Config::load(&overrides, Purpose::Serve)?;
+            let config = ready(Config::load(&overrides, Purpose::Serve)?)?;
             grants::grants(&config, subject.as_deref(), end.as_deref(), Format::of_lines(json))
         }
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Eval(options) => {
             locations::add(&mut overrides, &options.sources, Purpose::Once)?;
-            eval::eval(&load_once(&overrides)?.or_example()?, &options)
+            eval::eval(&or_example(load_once(&overrides)?)?, &options)
         }
         Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
@@ -210,23 +212,23 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Search(args) => {
             locations::add(&mut overrides, &args.sources, Purpose::Once)?;
-            search::search(&load_once(&overrides)?.or_example()?, &args)
+            search::search(&or_example(load_once(&overrides)?)?, &args)
         }
         Command::IndexLibrary(args) => index_library::index_library(&load_once(&overrides)?, &args),
         Command::Agents(command) => agents::agents(&load_once(&overrides)?, &command),
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
-        Command::Reindex(args) => reindex::reindex(&load_once(&overrides)?.or_example()?, &args),
+        Command::Reindex(args) => reindex::reindex(&or_example(load_once(&overrides)?)?, &args),
         Command::Openapi => check::openapi(),
         Command::Serve { locations, listen } => {
             overrides.listen = listen;
             let recognised = locations::add(&mut overrides, &locations, Purpose::Serve)?;
-            let config = serve::load(&overrides)?;
+            let config = ready(serve::load(&overrides)?)?;
             let _logging = telemetry::init(&LogSettings::load()?)?;
-            serve::serve(config, overrides, &recognised)
+            serve::serve(config, overrides, recognised)
         }
         Command::Stdio { locations } => {
             locations::add(&mut overrides, &locations, Purpose::Stdio)?;
-            let config = Config::load(&overrides, Purpose::Stdio)?;
+            let config = ready(Config::load(&overrides, Purpose::Stdio)?)?;
             let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::stdio(config)
         }
@@ -254,9 +256,25 @@ impl Format {
     }
 }
 
+/// Makes sure that the data folder can be used.
+fn ready(config: Config) -> anyhow::Result<Config> {
+    data_dir::prepare(&config.data_dir)?;
+    Ok(config)
+}
+
+/// Falls back to the bundled example if nothing is configured, and says so.
+fn or_example(config: Config) -> anyhow::Result<Config> {
+    if !config.is_written {
+        eprintln!(
+            "lyceum: nothing is configured, so this is the bundled example; search a folder with lyceum search --source FOLDER, or write a lyceum.toml with lyceum init FOLDER"
+        );
+    }
+    Ok(config.or_example()?)
+}
+
 /// Loads the configuration of a one-off command. Prints the path of a file that the user did not name.
-fn load_once(overrides: &Overrides) -> Result<Config, Faults> {
-    let config = Config::load(overrides, Purpose::Once)?;
+fn load_once(overrides: &Overrides) -> anyhow::Result<Config> {
+    let config = ready(Config::load(overrides, Purpose::Once)?)?;
     if let Some(file @ (ConfigFile::WorkingFolder | ConfigFile::User(_))) = &config.file {
         eprintln!("lyceum: using the configuration {file}");
     }

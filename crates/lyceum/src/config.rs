@@ -9,6 +9,7 @@ mod document;
 mod environment;
 mod fault;
 mod file;
+mod git_url;
 pub(crate) mod knowledge;
 pub(crate) mod library;
 mod log;
@@ -31,6 +32,7 @@ use std::{
 };
 
 use lyceum_content::{document::Publishing, ontology::Ontology, skill::Overlay};
+use lyceum_knowledge::PublicContent;
 use lyceum_library::PartKind;
 use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_net::Secret;
@@ -43,9 +45,10 @@ pub use check::Checker;
 pub use environment::{askpass_prompt_request, end_at};
 pub use fault::{Fault, Faults, ValueOrigin};
 pub use file::{ConfigFile, Purpose, has_working_folder_file};
+pub(crate) use git_url::is_mistyped as is_mistyped_url;
 pub use log::{Color, LogFormat, LogSettings, has_color};
 pub use otlp::OtlpEndpoint;
-pub use raw::{AuthMode, KnowledgeApi, LibraryRead};
+pub use raw::{AuthMode, LibraryRead};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 pub use table::Table;
@@ -122,8 +125,8 @@ pub struct KnowledgeService {
     pub publish: Option<Publishing>,
     /// Excluded folders and files.
     pub exclude: Vec<RelPath>,
-    /// Who may read full documents over the REST API.
-    pub api: KnowledgeApi,
+    /// What callers without the tier `member` may read.
+    pub public: PublicContent,
     /// The object store for documents; the data folder if `None`.
     pub bucket: Option<Bucket>,
 }
@@ -318,13 +321,10 @@ impl Config {
         self.services.iter().filter_map(|declared| Some((declared, declared.settings::<T>()?)))
     }
 
-    /// Whether everyone may read the content. Not if the server is only reachable from this machine, if everyone must
-    /// sign in, or if only members may read. Then no page of another site may read it (CORS), and no shared cache may
-    /// store it.
+    /// Whether everyone may read what is public. Not if the server is only reachable from this machine, or if everyone
+    /// must sign in. Then no page of another site may read it (CORS), and no shared cache may store it.
     pub fn is_public(&self) -> bool {
-        let mut apis = self.services_of::<KnowledgeService>().map(|(_, service)| service.api);
-        let is_for_everyone = apis.all(|api| api == KnowledgeApi::Public);
-        !self.is_closed() && is_for_everyone && (self.public_url.is_some() || !self.listen.ip().is_loopback())
+        !self.is_closed() && (self.public_url.is_some() || !self.listen.ip().is_loopback())
     }
 
     /// Whether clients seem to come through a reverse proxy that is not in `trusted_proxies`.

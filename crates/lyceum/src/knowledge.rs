@@ -3,6 +3,7 @@
 mod about;
 mod examine;
 mod health;
+mod inventory;
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +17,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus};
 use lyceum_knowledge::{
-    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, NamedBase, Options, Readers, State,
+    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, NamedBase, Options, PublicContent, State,
 };
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::{file_links, folder_links};
@@ -25,11 +26,11 @@ use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
 
 use crate::{
-    config::{self, Config, KnowledgeApi, KnowledgeService, Location, Repository},
+    config::{self, Config, KnowledgeService, Location, Repository},
     http::{self, Route},
     recent::Recent,
     search::SearchIndex,
-    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
+    service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
 };
 use health::Pending;
@@ -45,7 +46,7 @@ pub(crate) static KIND: Kind = Kind {
     scopes: || {
         let refresh = Scope::from_static("sources:refresh");
         vec![
-            Right::new(KNOWLEDGE_READ, Tier::Member, "Read whole documents of the knowledge base"),
+            Right::new(KNOWLEDGE_READ, Tier::Member, "Read the knowledge base, with full documents"),
             Right::new(refresh, Tier::Vibecoder, "Bring in the newest state of the sources"),
         ]
     },
@@ -113,9 +114,10 @@ pub(crate) fn open(
         links: links(declared),
         poll: poll(declared),
         title: declared.title.clone(),
-        readers: readers(declared.api),
+        public: declared.public,
         objects: objects(declared, &folder)?,
         folder,
+        shared: None,
     })?;
     Ok(Arc::new(knowledge))
 }
@@ -131,9 +133,15 @@ impl KnowledgeBase {
         &self.finder.knowledge
     }
 
-    /// Who may use its REST API.
-    pub(crate) fn api(&self) -> KnowledgeApi {
-        self.declared.api
+    /// What of it is public.
+    pub(crate) fn public(&self) -> PublicContent {
+        self.declared.public
+    }
+
+    /// Its table in `lyceum.toml`.
+    fn table(&self) -> String {
+        let (kind, name) = (KIND.table, self.name.as_str());
+        if name == kind { format!("[{kind}]") } else { format!("[{kind}.{name}]") }
     }
 
     /// Path prefix of its REST API; empty for an unnamed knowledge base.
@@ -147,15 +155,25 @@ impl Service for KnowledgeBase {
         &self.name
     }
 
+    /// Not shown to whoever may not even search it.
+    fn access(&self) -> Access {
+        self.public().summaries(&self.name)
+    }
+
     fn instructions(&self) -> String {
         let (title, of) = (self.knowledge().title(), |name| self.prefix.of(name));
-        let define = match Features::of(&self.knowledge().snapshot()).lexicon {
+        let snapshot = self.knowledge().snapshot();
+        let define = match Features::of(&snapshot).lexicon {
             true => format!(" {} for the meaning of a term,", of("define_term")),
             false => String::new(),
         };
+        let about = match snapshot.profile.about.as_str() {
+            "" => String::new(),
+            about => format!(" {about}"),
+        };
         format!(
             "Questions about {title} are answered by its knowledge base: {search} for a question,{define} {get} for a full \
-             document. Cite the title and commit of documents that you quote.",
+             document.{about} Cite the title and commit of documents that you quote.",
             search = of("search_knowledge"),
             get = of("get_document"),
         )
@@ -189,7 +207,7 @@ impl Service for KnowledgeBase {
         Some(NamedBase {
             name: self.name.clone(),
             prefix: self.prefix.clone(),
-            access: Access::public(self.name.clone()),
+            access: self.access(),
             finder: self.finder.clone(),
         })
     }
@@ -213,6 +231,10 @@ impl Service for KnowledgeBase {
 
     fn about(&self, url: &str) -> String {
         about::text(self, url)
+    }
+
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { Some(inventory::inventory(&self.table(), self.knowledge()).await) })
     }
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
@@ -239,7 +261,7 @@ impl Service for KnowledgeBase {
     }
 }
 
-/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features.
+/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features or texts.
 async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().snapshot.clone();
     // The first offer was made before this task started.
@@ -249,9 +271,10 @@ async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Rece
         for change in changes(base.knowledge(), &before, &now) {
             context.announce(change);
         }
-        let features = Features::of(&now);
-        if offered.replace(features) != Some(features) {
+        let texts = (Features::of(&now), now.profile.clone());
+        if offered.as_ref() != Some(&texts) {
             context.publish(&*base);
+            offered = Some(texts);
         }
         before = now;
         if state.changed().await.is_err() {
@@ -287,14 +310,6 @@ fn links(declared: &KnowledgeService) -> Links {
         // A local clone has the links of its remote.
         Location::Folder(folder) => Links(folder_links(folder)),
         Location::Example => Links(None),
-    }
-}
-
-/// Who may read full documents: members only, unless the REST API is public.
-pub(crate) fn readers(api: KnowledgeApi) -> Readers {
-    match api {
-        KnowledgeApi::Public => Readers::Everyone,
-        KnowledgeApi::Member | KnowledgeApi::Off => Readers::Members,
     }
 }
 

@@ -8,11 +8,13 @@ mod auth;
 mod cli;
 #[expect(clippy::disallowed_methods, reason = "the only place that reads the environment")]
 pub mod config;
+mod data_dir;
 mod deadline;
 mod drain;
 mod example;
 mod finding;
 pub mod http;
+mod inventory;
 mod knowledge;
 mod library;
 mod mcp;

@@ -163,7 +163,7 @@ impl Service for LibraryOffer {
                 None => format!("the {} are being fetched", kind.as_str()),
             });
             let detail = Some(json!(self.counts(&state)));
-            Health { is_well: state.errors.is_empty(), waiting_for, detail, readiness: Map::new() }
+            Health { is_well: state.errors.is_empty(), waiting_for, detail, ..Health::default() }
         })
     }
 

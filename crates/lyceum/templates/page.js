@@ -1,8 +1,7 @@
 // Wallets announce themselves (EIP-6963) or sit at window.ethereum. The server writes what is signed.
-const place = document.getElementById('wallets');
-const none = document.getElementById('none');
-const message = document.getElementById('message');
-const status = document.getElementById('status');
+const [place, way, none, message, status, key] = ['wallets', 'by-wallet', 'none', 'message', 'status', 'key'].map(
+  (id) => document.getElementById(id),
+);
 const { state, chains } = place.dataset;
 const known = new Set();
 // Whether a wallet of this browser has announced itself. WaaP is none.
@@ -70,6 +69,7 @@ function offer(wallet, name, icon) {
   if (typeof wallet?.request !== 'function' || typeof name !== 'string' || !name || known.has(wallet)) return;
   known.add(wallet);
   none.hidden = true;
+  way.hidden = false;
   const button = document.createElement('button');
   if (typeof icon === 'string' && icon.startsWith('data:image/')) {
     const image = document.createElement('img');
@@ -84,7 +84,6 @@ function offer(wallet, name, icon) {
   place.append(button);
 }
 
-none.hidden = false;
 addEventListener('eip6963:announceProvider', ({ detail }) => {
   const { provider, info } = detail ?? {};
   isAnnounced ||= info?.rdns !== 'xyz.waap' && typeof provider?.request === 'function';
@@ -93,5 +92,8 @@ addEventListener('eip6963:announceProvider', ({ detail }) => {
 dispatchEvent(new Event('eip6963:requestProvider'));
 setTimeout(() => {
   if (!isAnnounced) offer(window.ethereum, 'the wallet of this browser');
-  if (known.size === 0) none.textContent = 'There is no wallet in this browser. Install one, or use a browser that has one.';
+  if (known.size > 0) return;
+  none.hidden = false;
+  // Unless the person has begun elsewhere.
+  if (document.activeElement === document.body) key?.focus();
 }, 400);

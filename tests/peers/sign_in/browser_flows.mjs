@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 
 import { startClient } from './browser_client.mjs';
-import { back, backAsMember, nothingAllowed, said, visit } from './browser_scene.mjs';
+import { LIMIT, back, backAsMember, nothingAllowed, said, visit } from './browser_scene.mjs';
 import { DECLINED, fails, ownWallet, stubborn, wallet } from './browser_wallet.mjs';
+import { until } from './process.mjs';
 
 const button = (page, name) => page.getByRole('button', { name });
 
@@ -140,6 +141,9 @@ export async function forged(scene) {
 export async function byKey(scene, options = {}) {
   await visit(scene, { ...options, refusals: [401] }, async (here) => {
     const field = here.page.getByLabel(/Key/);
+    // Without a wallet there is nothing else to begin with.
+    const isFocused = () => field.evaluate((element) => element === document.activeElement);
+    if (options.javaScriptEnabled !== false) await until('the key has the focus', LIMIT, isFocused);
     await field.fill('lyc_key_of_nobody');
     await field.press('Enter');
     await said(here.page, /key/);

@@ -32,11 +32,23 @@ async function asking(scene, options) {
   await visit(scene, { ...options, wallets: { announced } }, async ({ page }) => {
     const foxglove = page.getByRole('button', { name: /Foxglove/ });
     await foxglove.waitFor();
+    await decides(page);
     await judge(page, 'asking');
     await foxglove.click();
     await said(page, /declined/);
     await judge(page, 'message');
   });
+}
+
+// One button looks primary, and on a screen the yes and the no are seen without scrolling.
+async function decides(page) {
+  const buttons = await page.locator('button:visible').evaluateAll((all) =>
+    all.map((one) => ({ ground: getComputedStyle(one).backgroundColor, end: one.getBoundingClientRect().bottom })),
+  );
+  const primary = buttons.filter(({ ground }) => ground !== 'rgba(0, 0, 0, 0)');
+  assert.equal(primary.length, 1, JSON.stringify(buttons));
+  const { width, height } = page.viewportSize();
+  if (width > 1000) assert.ok(buttons.every(({ end }) => end <= height), JSON.stringify(buttons));
 }
 
 // The page that says why it can't go on.

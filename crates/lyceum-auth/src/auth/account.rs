@@ -61,7 +61,7 @@ impl From<Grant> for ClientGrant {
 
 /// Revokes grants on behalf of the operator.
 pub async fn end_grants(db: &Db, grants: Vec<Grant>, now: Timestamp) -> Result<(), DbError> {
-    db.write(move |tx| grants.iter().try_for_each(|grant| revoke(tx, grant, now))).await
+    db.write("grants", move |tx| grants.iter().try_for_each(|grant| revoke(tx, grant, now))).await
 }
 
 fn revoke(tx: &Tx<'_>, grant: &Grant, now: Timestamp) -> Result<(), DbError> {
@@ -97,7 +97,8 @@ impl Auth {
         now: Timestamp,
     ) -> Result<bool, DbError> {
         let (subject, client, id) = (subject.to_owned(), client.map(str::to_owned), id.to_owned());
-        let revoked = self.0.db.write(move |tx| {
+        let about = format!("grant:{id}");
+        let revoked = self.0.db.write(&about, move |tx| {
             let is_own = |grant: &Grant| {
                 grant.id == id && client.as_ref().is_none_or(|client| grant.client == *client)
             };

@@ -96,7 +96,7 @@ impl Auth {
         };
         match token.kind() {
             Kind::Access => {
-                let token = self.look_up(&token, now)?;
+                let token = self.look_up(&token, now).await?;
                 self.admit_token(&token, resource, now).await
             }
             Kind::Key => {
@@ -109,15 +109,15 @@ impl Auth {
     }
 
     /// Client that a token was issued to; `None` for API keys and GitHub tokens.
-    pub fn client_of(&self, token: &str, now: Timestamp) -> Option<String> {
+    pub async fn client_of(&self, token: &str, now: Timestamp) -> Option<String> {
         let token = Token::parse(token).filter(|token| token.kind() == Kind::Access)?;
-        self.find_access_token(&token, now).ok().map(|token| token.client.clone())
+        self.find_access_token(&token, now).await.ok().map(|token| token.client.clone())
     }
 
     /// Expiry of a token; `None` for API keys and GitHub tokens.
-    pub fn expires(&self, token: &str, now: Timestamp) -> Option<Timestamp> {
+    pub async fn expires(&self, token: &str, now: Timestamp) -> Option<Timestamp> {
         let token = Token::parse(token).filter(|token| token.kind() == Kind::Access)?;
-        self.find_access_token(&token, now).ok().map(|token| token.expires)
+        self.find_access_token(&token, now).await.ok().map(|token| token.expires)
     }
 
     /// Builds the caller from the token's scopes and the subject's current tier.
@@ -146,8 +146,15 @@ impl Auth {
         })
     }
 
-    fn find_access_token(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
-        self.cached_token(token.reveal(), now).map_or_else(|| self.look_up(token, now), Ok)
+    async fn find_access_token(
+        &self,
+        token: &Token,
+        now: Timestamp,
+    ) -> Result<Arc<CachedToken>, AdmissionError> {
+        match self.cached_token(token.reveal(), now) {
+            Some(known) => Ok(known),
+            None => self.look_up(token, now).await,
+        }
     }
 
     /// Returns an access token from the cache. Its checksum was verified when it was inserted.
@@ -159,10 +166,9 @@ impl Auth {
         (now.duration_since(known.checked_at) < TOKEN_CACHE_TTL).then_some(known)
     }
 
-    fn look_up(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
+    async fn look_up(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
         let hash = token.hash();
-        // A lookup by primary key is cheaper than handing it to another thread.
-        let stored = self.0.db.read_here(|tx| grants::find_token(tx, &hash.0)).map_err(|error| {
+        let stored = self.0.db.read(move |tx| grants::find_token(tx, &hash.0)).await.map_err(|error| {
             tracing::error!(error.cause = %error, "could not look up a token");
             AdmissionError::Unavailable
         })?;

@@ -1,5 +1,6 @@
 //! The token and revocation endpoints.
 
+use alloy_primitives::hex;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use jiff::Timestamp;
 use lyceum_store::{DbError, grants};
@@ -40,7 +41,8 @@ impl Auth {
         match exchange.token.kind() {
             Kind::Refresh => self.refresh(exchange, now).await,
             Kind::Code | Kind::Access | Kind::Key => {
-                self.in_transaction(move |tx| exchange.redeem(tx, now), now).await
+                let about = about(&exchange.token);
+                self.in_transaction(&about, move |tx| exchange.redeem(tx, now), now).await
             }
         }
     }
@@ -64,7 +66,8 @@ impl Auth {
         })?;
         let key = self.0.key.clone();
         let allowed = Scopes::of(self.rights(), tier);
-        self.in_transaction(move |tx| exchange.refresh(tx, &key, &allowed, now), now).await
+        let about = about(&exchange.token);
+        self.in_transaction(&about, move |tx| exchange.refresh(tx, &key, &allowed, now), now).await
     }
 
     /// Revokes a token: a refresh token with its whole grant, an access token alone. Unknown tokens and those of
@@ -79,7 +82,7 @@ impl Auth {
         let token = params.need("token")?;
         let client = self.authenticate_client(params, credentials, now)?;
         let Some(token) = Token::parse(token) else { return Ok(()) };
-        let revoked = self.0.db.write(move |tx| {
+        let revoked = self.0.db.write(about(&token), move |tx| {
             let hash = token.hash().0;
             let stored = grants::find_token(tx, &hash)?.filter(|stored| stored.grant.client == client.id);
             match (stored, token.kind()) {
@@ -99,10 +102,11 @@ impl Auth {
     /// Runs work in one transaction, together with its audit event.
     async fn in_transaction<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&lyceum_store::Tx<'_>) -> Result<ExchangeResult<T>, DbError> + Send + 'static,
+        about: &str,
+        work: impl Fn(&lyceum_store::Tx<'_>) -> Result<ExchangeResult<T>, DbError> + Send + 'static,
         now: Timestamp,
     ) -> Result<T, OauthError> {
-        let written = self.0.db.write(move |tx| {
+        let written = self.0.db.write(about, move |tx| {
             let (result, event) = work(tx)?;
             if let Some(event) = event {
                 event.write(tx, now)?;
@@ -164,6 +168,11 @@ fn parse_basic(text: &str) -> Option<(String, String)> {
     let plain =
         |part: &str| Some(percent_decode_str(&part.replace('+', " ")).decode_utf8().ok()?.into_owned());
     Some((plain(id)?, plain(secret)?))
+}
+
+/// What redeeming or revoking a token is about: its uses run one after the other.
+fn about(token: &Token) -> String {
+    format!("token:{}", hex::encode(token.hash().0))
 }
 
 fn storage_error(error: &DbError) -> OauthError {

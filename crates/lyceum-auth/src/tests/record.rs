@@ -7,7 +7,7 @@ use crate::{ApiKey, Kind, SignInFault, Token, oauth::client::ClientMetadata};
 
 fn lines(bench: &Bench) -> Vec<audit::AuditRow> {
     let db = Db::open(&bench.folder.path().join("auth.db")).unwrap();
-    db.read_here(|tx| audit::after(tx, 0, 1000)).unwrap()
+    db.read_blocking(|tx| audit::after(tx, 0, 1000)).unwrap()
 }
 
 fn kinds(bench: &Bench) -> Vec<String> {

@@ -32,7 +32,7 @@ const GIT_TIMEOUT: Duration = Duration::from_secs(300);
 const PULL_TIMEOUT: Duration = Duration::from_secs(900);
 const EMBED_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Goals of the hybrid ranking on the reported tasks.
+/// Goals of the hybrid ranking, on each set of tasks that it was not tuned on.
 const MIN_FIRST: f64 = 0.85;
 const MIN_AMONG_THREE: f64 = 0.95;
 const MIN_NONE: f64 = 0.85;
@@ -41,10 +41,18 @@ const MIN_NONE: f64 = 0.85;
 pub(super) struct Measured {
     tune: Score,
     report: Score,
+    held_out: Score,
     /// Of `get_skill` over HTTP, in milliseconds.
     times: Vec<f64>,
     /// From the start until all skills are embedded, in seconds.
     embedded_after: Option<f64>,
+}
+
+impl Measured {
+    /// The scores of each set of tasks.
+    fn scores(&self) -> [&Score; 3] {
+        [&self.tune, &self.report, &self.held_out]
+    }
 }
 
 /// Measures both kinds of ranking: without a model, and with the built-in one.
@@ -100,7 +108,8 @@ fn run(lyceum: &Lyceum<'_>, skills: &Path, embedder: &Embedder, tasks: &tasks::T
         Ok(score)
     };
     let (tune, report) = (score(&tasks.tune)?, score(&tasks.report)?);
-    Ok(Measured { tune, report, times, embedded_after })
+    let held_out = score(&tasks.held_out)?;
+    Ok(Measured { tune, report, held_out, times, embedded_after })
 }
 
 /// Waits until the server ranks skills that way.
@@ -130,11 +139,12 @@ fn paths(answer: &Value) -> Vec<String> {
 fn report(lexical: &Measured, hybrid: &Measured) -> Report {
     let mut report = Report::default();
     let row = |name: &str, figure: fn(&Score) -> f64| {
-        let all = [&lexical.tune, &hybrid.tune, &lexical.report, &hybrid.report];
-        Row::of_figures(name, all.map(|score| format!("{:.2}", figure(score))).to_vec())
+        let (lexical, hybrid) = (lexical.scores(), hybrid.scores());
+        let all = lexical.into_iter().zip(hybrid).flat_map(|(lexical, hybrid)| [lexical, hybrid]);
+        Row::of_figures(name, all.map(|score| format!("{:.2}", figure(score))).collect())
     };
     let with_goal = |name: &str, figure: fn(&Score) -> f64, goal: f64| {
-        row(name, figure).at_least(figure(&hybrid.report), goal)
+        row(name, figure).at_least(figure(&hybrid.report).min(figure(&hybrid.held_out)), goal)
     };
     let rows = vec![
         with_goal("right skill first", Score::first, MIN_FIRST),
@@ -144,15 +154,24 @@ fn report(lexical: &Measured, hybrid: &Measured) -> Report {
         row("of which right", Score::single_right),
     ];
     report.add(Table::new(
-        &["share of tasks", "lexical, tuned on", "hybrid, tuned on", "lexical", "hybrid"],
+        &[
+            "share of tasks",
+            "tuned on: lexical",
+            "hybrid",
+            "plain: lexical",
+            "hybrid",
+            "oblique: lexical",
+            "hybrid",
+        ],
         rows,
     ));
     let embedded = hybrid.embedded_after.map(|after| format!("{after:.1} s")).unwrap_or_default();
     report.say(format!(
-        "{} tasks to tune on and {} to report. `get_skill` over HTTP takes {:.1} ms without a model and {:.1} ms with it \
+        "{} tasks to tune on; {} plain and {} oblique ones that are only reported; the goals hold for each of the two. `get_skill` over HTTP takes {:.1} ms without a model and {:.1} ms with it \
          (median). All skills are embedded {embedded} after the first start; later starts read the vectors from disk.",
         hybrid.tune.tasks(),
         hybrid.report.tasks(),
+        hybrid.held_out.tasks(),
         median(lexical.times.clone()),
         median(hybrid.times.clone()),
     ));

@@ -10,24 +10,21 @@ use lyceum_tools::{
 };
 
 use super::{MARKDOWN, as_markdown};
-use crate::{
-    Knowledge,
-    register::{for_members, host},
-};
+use crate::{Knowledge, public::member_note, register::host};
 
 pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<TemplateEntry, RegistryError> {
     let uri = format!("mcp://{}/content/{{contentType}}/{{id}}", host(knowledge));
+    let access = knowledge.options.public.documents(domain);
     let wire = ResourceTemplate::new(uri, "content")
         .with_title("Document")
         .with_description(format!(
-            "A document of the {} knowledge base by its content type and id, with where it comes from. \
-             Requires member access.",
-            knowledge.title()
+            "A document of the {} knowledge base by its content type and id, with where it comes from.{}",
+            knowledge.title(),
+            member_note(&access)
         ))
         .with_mime_type(MARKDOWN);
     let (reading, completing, checking) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
-    let entry =
-        TemplateEntry::new(for_members(domain), wire, move |_, address| read(reading.clone(), address))?;
+    let entry = TemplateEntry::new(access, wire, move |_, address| read(reading.clone(), address))?;
     // The id of a plain document has slashes, which clients write as they are or percent-encoded.
     let entry = entry.matched_by(&format!("mcp://{}/content/{{contentType}}/{{+id}}", host(knowledge)))?;
     let entry = entry.existing_by(move |address| {

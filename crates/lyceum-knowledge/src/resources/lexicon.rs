@@ -11,18 +11,22 @@ use lyceum_tools::{
 use percent_encoding::percent_decode_str;
 
 use super::{MARKDOWN, as_markdown};
-use crate::{Knowledge, register::host, term};
+use crate::{Knowledge, public::member_note, register::host, term};
 
 pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<TemplateEntry, RegistryError> {
     let uri = format!("mcp://{}/lexicon/{{term}}", host(knowledge));
+    // It returns the whole document of the term; `define_term` returns its definition.
+    let access = knowledge.options.public.documents(domain);
     let wire = ResourceTemplate::new(uri, "lexicon")
         .with_title("Term of the lexicon")
-        .with_description(format!("The definition of a term from the {} lexicon.", knowledge.title()))
+        .with_description(format!(
+            "The definition of a term from the {} lexicon.{}",
+            knowledge.title(),
+            member_note(&access)
+        ))
         .with_mime_type(MARKDOWN);
     let (reading, completing, checking) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
-    let entry = TemplateEntry::new(knowledge.options.readers.access(domain), wire, move |_, address| {
-        read(reading.clone(), address)
-    })?;
+    let entry = TemplateEntry::new(access, wire, move |_, address| read(reading.clone(), address))?;
     let entry = entry.existing_by(move |address| {
         name_of(address).is_some_and(|name| define(&checking.snapshot().catalog, &name).is_some())
     });

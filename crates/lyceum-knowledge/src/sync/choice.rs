@@ -94,7 +94,8 @@ pub(super) fn postpone(
     pending: &[PendingDocument],
     now: Timestamp,
 ) {
-    let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
+    let staged: BTreeSet<&str> =
+        outcome.staging.documents.iter().map(|staged| staged.row.path.as_str()).collect();
     for one in pending.iter().filter(|one| !staged.contains(one.path.as_str())) {
         let Some(row) = files.get_mut(one.path.as_str()) else { continue };
         row.state = FileState::Failed;

@@ -13,7 +13,7 @@ use lyceum_store::{
 };
 
 use super::Outcome;
-use crate::{Counts, Knowledge, document::hash, publishing, upload::QUEUE};
+use crate::{Counts, Knowledge, document::hash, publishing};
 
 impl Knowledge {
     /// Publishes the new commit.
@@ -26,7 +26,7 @@ impl Knowledge {
         wanted: i64,
         now: Timestamp,
     ) -> Result<(), DbError> {
-        let source = self.options.name.to_string();
+        let (source, queue) = (self.options.name.to_string(), self.options.queue());
         let counts = Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>());
         let row = SourceRow {
             version: Some(version.to_owned()),
@@ -36,10 +36,11 @@ impl Knowledge {
             done: wanted,
         };
         let write = move |tx: &Tx<'_>| {
+            outcome.lease.renew(tx)?;
             publishing::store(tx, &source, publishing, now)?;
-            publish_in(tx, &source, &outcome, &row, counts, now)
+            publish_in(tx, &source, &queue, &outcome, &row, counts, now)
         };
-        self.db.write(write).await
+        self.db.write(self.options.about(), write).await
     }
 }
 
@@ -47,20 +48,16 @@ impl Knowledge {
 fn publish_in(
     tx: &Tx<'_>,
     source: &str,
+    queue: &str,
     outcome: &Outcome,
     row: &SourceRow,
     counts: Counts,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    for path in &outcome.gone {
-        documents::remove_file(tx, source, path)?;
-    }
-    for file in &outcome.files {
-        documents::put_file(tx, source, file)?;
-    }
-    for replaced in &outcome.replaced {
-        documents::remove_document(tx, source, &replaced.path)?;
-    }
+    documents::remove_files(tx, source, outcome.gone.iter().map(String::as_str))?;
+    documents::put_files(tx, source, &outcome.files)?;
+    documents::remove_documents(tx, source, outcome.replaced.iter().map(|row| row.path.as_str()))?;
+    documents::put_documents(tx, source, outcome.staging.documents.iter().map(|staged| &staged.row))?;
     // Deletes first: a key that is removed and written again ends up written.
     let mut objects: BTreeMap<String, &str> = outcome.orphans.iter().map(|key| (key.clone(), "")).collect();
     for replaced in &outcome.replaced {
@@ -68,14 +65,12 @@ fn publish_in(
             objects.insert(key, "");
         }
     }
-    for staged in &outcome.staged {
-        documents::put_document(tx, source, &staged.row)?;
+    for staged in &outcome.staging.documents {
         let hashes = [staged.row.hash.as_str(), staged.raw_hash.as_str()];
         objects.extend(keys(&staged.row)?.into_iter().zip(hashes));
     }
-    for (key, hash) in &objects {
-        jobs::enqueue(tx, QUEUE, key, hash, now)?;
-    }
+    let due = tx.now()?;
+    jobs::enqueue(tx, queue, objects.iter().map(|(key, hash)| (key.as_str(), *hash)), due)?;
     let new_events: Vec<(EventKind, &str)> = (objects.iter())
         .filter(|(key, _)| key.starts_with("content/"))
         .map(|(key, hash)| {
@@ -86,8 +81,9 @@ fn publish_in(
     documents::put_source(tx, source, row)?;
     let manifest = manifest(tx, source, row, counts)?;
     let manifest_hash = hash(&manifest);
-    documents::put_body(tx, &manifest_hash, &manifest)?;
-    jobs::enqueue(tx, QUEUE, Key::manifest().as_str(), &manifest_hash, now)
+    documents::put_bodies(tx, source, outcome.staging.sync, [(manifest_hash.as_str(), manifest.as_slice())])?;
+    documents::end_sync(tx, source, outcome.staging.sync)?;
+    jobs::enqueue(tx, queue, [(Key::manifest().as_str(), manifest_hash.as_str())], due)
 }
 
 /// Object keys of a document and of its raw file.

@@ -1,5 +1,7 @@
 //! Second pass: stages documents with their ids. Their bytes stay in the database until they are uploaded.
 
+use std::sync::Arc;
+
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use lyceum_content::{
@@ -8,7 +10,7 @@ use lyceum_content::{
 };
 use lyceum_source::Snapshot;
 use lyceum_store::{
-    DbError, Tx,
+    Tx,
     documents::{self, DocumentRow},
 };
 
@@ -22,13 +24,20 @@ use crate::{
     document::{Document, hash},
     failpoint::{self, Step},
     read::Reader,
-    upload::QUEUE,
 };
 
 /// A staged document; its bytes are in the database.
 pub(super) struct StagedDocument {
     pub row: DocumentRow,
     pub raw_hash: String,
+}
+
+/// What a sync has staged.
+#[derive(Default)]
+pub(super) struct Staging {
+    /// Number of the sync; 0 if nothing was staged.
+    pub sync: i64,
+    pub documents: Vec<StagedDocument>,
 }
 
 impl Knowledge {
@@ -41,12 +50,19 @@ impl Knowledge {
         publishing: Publishing,
         now: Timestamp,
         on_progress: &OnProgress,
-    ) -> Result<Vec<StagedDocument>, SyncError> {
-        let of = pending.len();
-        if of > 0 {
-            // Delete leftovers of an interrupted sync.
-            self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
+    ) -> Result<Staging, SyncError> {
+        let (of, about) = (pending.len(), self.options.about());
+        if of == 0 {
+            return Ok(Staging::default());
         }
+        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let begin = move |tx: &Tx<'_>| {
+            let sync = documents::begin_sync(tx, &source)?;
+            // Delete leftovers of an interrupted sync.
+            documents::sweep_bodies(tx, &source, &queue)?;
+            Ok(sync)
+        };
+        let sync = self.db.write(&about, begin).await?;
         let size = |one: &PendingDocument| snapshot.files().get(&one.path).map_or(0, |file| file.size);
         let batches: Vec<Vec<PendingDocument>> = batches(pending, size).map(<[_]>::to_vec).collect();
         let built: Vec<_> = batches
@@ -86,17 +102,18 @@ impl Knowledge {
         while let Some(batch) = built.try_next().await? {
             done += batch.len();
             let batch: Vec<BuiltDocument> = batch.into_iter().flatten().collect();
-            staged.extend(
-                self.db
-                    .write(move |tx| {
-                        batch.into_iter().map(|one| one.stage(tx)).collect::<Result<Vec<_>, _>>()
-                    })
-                    .await?,
-            );
+            let batch = Arc::new(batch);
+            let (source, bodies) = (self.options.name.to_string(), batch.clone());
+            let write = move |tx: &Tx<'_>| {
+                documents::put_bodies(tx, &source, sync, bodies.iter().flat_map(BuiltDocument::bodies))
+            };
+            self.db.write(&about, write).await?;
+            let built = batch.iter().map(|one| (one.row.clone(), one.raw_hash.clone()));
+            staged.extend(built.map(|(row, raw_hash)| StagedDocument { row, raw_hash }));
             on_progress(Progress::Staging { done, of });
             failpoint::reached(Step::Staged);
         }
-        Ok(staged)
+        Ok(Staging { sync, documents: staged })
     }
 }
 
@@ -105,6 +122,7 @@ struct BuiltDocument {
     row: DocumentRow,
     bytes: Vec<u8>,
     raw: String,
+    raw_hash: String,
 }
 
 impl BuiltDocument {
@@ -123,13 +141,11 @@ impl BuiltDocument {
             excerpt: knowledge::excerpt(&plain),
             first_line: i64::try_from(first_line).unwrap_or(i64::MAX),
         };
-        Self { row, bytes, raw }
+        Self { row, bytes, raw_hash: hash(raw.as_bytes()), raw }
     }
 
-    fn stage(self, tx: &Tx<'_>) -> Result<StagedDocument, DbError> {
-        let raw_hash = hash(self.raw.as_bytes());
-        documents::put_body(tx, &self.row.hash, &self.bytes)?;
-        documents::put_body(tx, &raw_hash, self.raw.as_bytes())?;
-        Ok(StagedDocument { row: self.row, raw_hash })
+    /// The bytes to store, by hash.
+    fn bodies(&self) -> [(&str, &[u8]); 2] {
+        [(&self.row.hash, &self.bytes), (&self.raw_hash, self.raw.as_bytes())]
     }
 }

@@ -26,15 +26,16 @@ impl Knowledge {
             })
         };
         let is_known = |staged: &&StagedDocument| known.documents.contains_key(&staged.row.path);
-        let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
+        let staged: BTreeSet<&str> =
+            outcome.staging.documents.iter().map(|staged| staged.row.path.as_str()).collect();
         let path = |staged: &StagedDocument| staged.row.path.clone();
         let served = |path: &str| files.get(path).is_some_and(|row| row.state == FileState::Published);
         Report {
             source: self.options.name.to_string(),
             commit: version.to_owned(),
             synced_at: Some(now),
-            added: outcome.staged.iter().filter(|staged| !is_known(staged)).map(path).collect(),
-            changed: outcome.staged.iter().filter(is_known).map(path).collect(),
+            added: outcome.staging.documents.iter().filter(|staged| !is_known(staged)).map(path).collect(),
+            changed: outcome.staging.documents.iter().filter(is_known).map(path).collect(),
             removed: (outcome.replaced.iter())
                 .filter(|row| !staged.contains(row.path.as_str()))
                 .map(|row| row.path.clone())

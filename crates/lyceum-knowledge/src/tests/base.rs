@@ -12,7 +12,7 @@ use lyceum_model::{Caller, Domain, SourceName};
 use lyceum_models::embedder::EmbedError;
 use lyceum_search::Search;
 use lyceum_source::{Folder, Source};
-use lyceum_store::Objects;
+use lyceum_store::{Db, Objects};
 use lyceum_tools::{
     CallContext, Outcome, Registry, View,
     mcp::{CallToolResult, JsonObject, call_tool, complete, get_prompt, read_resource},
@@ -20,7 +20,7 @@ use lyceum_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Knowledge, KnowledgeSearch, Links, Options, Readers, register};
+use crate::{Knowledge, KnowledgeSearch, Links, Options, PublicContent, register};
 
 pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
 
@@ -78,10 +78,30 @@ impl Base {
         base
     }
 
+    /// A base of one of several machines, with its own data folder: the source, the objects and the database are shared.
+    pub(super) async fn on_machine(source: &Path, objects: Objects, shared: Db) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let source = Source::Folder(Folder::new(source));
+        let options = Options { source, objects, shared: Some(shared), ..options(folder.path()) };
+        let opened = tokio::task::spawn_blocking(move || Knowledge::open(options)).await.unwrap();
+        let knowledge = Arc::new(opened.unwrap());
+        let view = view(&knowledge, Caller::trusted());
+        Self { knowledge, view, folder }
+    }
+
     /// The same base with another caller.
     pub(super) fn called_by(mut self, caller: Caller) -> Self {
         self.view = view(&self.knowledge, caller);
         self
+    }
+
+    /// The same base with another setting of what is public.
+    pub(super) fn with_public(self, public: PublicContent) -> Self {
+        let Self { mut knowledge, view, folder } = self;
+        drop(view);
+        Arc::get_mut(&mut knowledge).unwrap().options.public = public;
+        let view = view_of(&knowledge);
+        Self { knowledge, view, folder }
     }
 
     pub(super) fn write(&self, file: &str, text: &str) {
@@ -187,6 +207,7 @@ fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {
 fn search() -> Arc<Search> {
     Arc::new(Search::new(lyceum_search::Options {
         folder: PathBuf::new(),
+        shared: None,
         embedder: None,
         connect: Arc::new(|_| Box::pin(async { Err(EmbedError::Model("none".to_owned())) })),
         reranker: None,
@@ -204,9 +225,10 @@ fn options(folder: &Path) -> Options {
         links: Links(Some("https://git.example.org/kb/{commit}/{path}".to_owned())),
         poll: Duration::from_secs(60),
         title: "SuperBenefit".to_owned(),
-        readers: Readers::Everyone,
+        public: PublicContent::Summaries,
         folder: folder.to_owned(),
         objects: Objects::memory(),
+        shared: None,
     }
 }
 

@@ -5,7 +5,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::named;
+use super::{summaries, with_terms};
 use crate::{Knowledge, term::Term};
 
 /// Maximum number of suggestions if there is no such term.
@@ -53,7 +53,7 @@ pub(crate) enum Definition {
 
 impl Tool for DefineTerm {
     const NAME: &'static str = "define_term";
-    const TITLE: &'static str = "Define a term";
+    const TITLE: &'static str = "Define a term of {title}";
     const DESCRIPTION: &'static str = "Get the definition of a term from the {title} lexicon. \
         Use this when users ask 'what is X?' about a term that {title} uses.";
 
@@ -62,7 +62,7 @@ impl Tool for DefineTerm {
     type Output = Definition;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
-        named(knowledge, spec)
+        with_terms(knowledge, summaries(knowledge, spec))
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Definition, Error> {

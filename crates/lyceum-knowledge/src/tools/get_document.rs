@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use lyceum_content::knowledge::{Catalog, near_documents};
-use lyceum_model::{ErrorCode, Tier};
+use lyceum_model::ErrorCode;
 use lyceum_tools::{Call, Error, Tool, ToolSpec, mcp::printable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::for_members;
+use super::{documents, with};
 use crate::{Document, Knowledge};
 
 /// Maximum number of suggestions if there is no such document.
@@ -45,11 +45,8 @@ pub(crate) struct Output {
 
 impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
-    const TITLE: &'static str = "Get a document";
-    const DESCRIPTION: &'static str =
-        "Get the full content of a document by its contentType and ID. Requires member access.";
-    const TIER: Tier = Tier::Member;
-    const SCOPES: &'static [&'static str] = &["knowledge:read"];
+    const TITLE: &'static str = "Get a document of {title}";
+    const DESCRIPTION: &'static str = "Get the full content of a document by its contentType and ID.";
 
     type Service = Knowledge;
     type Args = Args;
@@ -63,7 +60,8 @@ impl Tool for GetDocument {
         if let Some(property) = property {
             property.insert("enum".to_owned(), types.into());
         }
-        for_members(knowledge, spec)
+        let origin = format!("Documents of {} are in the results of search_knowledge.", knowledge.title());
+        with(documents(knowledge, spec), &origin)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Output, Error> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::named;
+use super::summaries;
 use crate::{Knowledge, provenance::Provenance};
 
 /// Maximum number of groups per response.
@@ -87,7 +87,7 @@ fn described(knowledge: &Knowledge, group: &knowledge::Group<'_>) -> Group {
 
 impl Tool for ListGroups {
     const NAME: &'static str = "list_groups";
-    const TITLE: &'static str = "List groups";
+    const TITLE: &'static str = "List the groups of {title}";
     const DESCRIPTION: &'static str =
         "List all groups in the {title} knowledge base, with members, homepage and number of documents.";
 
@@ -96,7 +96,7 @@ impl Tool for ListGroups {
     type Output = Groups;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
-        named(knowledge, spec)
+        summaries(knowledge, spec)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args {}: Args) -> Result<Groups, Error> {

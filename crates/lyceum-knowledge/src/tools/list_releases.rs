@@ -7,7 +7,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::named;
+use super::summaries;
 use crate::{Knowledge, provenance::Provenance};
 
 /// Maximum number of releases per response.
@@ -101,7 +101,7 @@ fn part(knowledge: &Knowledge, entry: &Entry) -> Part {
 
 impl Tool for ListReleases {
     const NAME: &'static str = "list_releases";
-    const TITLE: &'static str = "List releases";
+    const TITLE: &'static str = "List the releases of {title}";
     const DESCRIPTION: &'static str = "List the releases that documents in the {title} knowledge base belong to, newest first, with their metadata.";
 
     type Service = Knowledge;
@@ -109,7 +109,7 @@ impl Tool for ListReleases {
     type Output = Releases;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
-        named(knowledge, spec)
+        summaries(knowledge, spec)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args {}: Args) -> Result<Releases, Error> {

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 impl Tool for RefreshSources {
     const NAME: &'static str = "refresh_sources";
-    const TITLE: &'static str = "Refresh sources";
+    const TITLE: &'static str = "Refresh the sources of {title}";
     const DESCRIPTION: &'static str = "Sync the {title} knowledge base now, instead of \
         waiting for the next regular sync, and report what was added, changed, removed and skipped.";
     const TIER: Tier = Tier::Vibecoder;

@@ -41,20 +41,21 @@ impl Tool for SearchEverything {
     type Args = Args;
     type Output = EverythingResponse;
 
-    /// Names the knowledge bases, their sources and their content types.
+    /// Names the knowledge bases that everyone may search, with their sources and content types.
     fn contract(bases: &KnowledgeBases, mut spec: ToolSpec) -> ToolSpec {
-        let titles: Vec<&str> = bases.0.iter().map(|base| base.finder.knowledge.title()).collect();
-        spec.description = spec.description.replace("{bases}", &titles.join(", "));
-        let types = bases.types().into_iter().chain([SKILL, SCRIPT]).map(Value::from).chain([Value::Null]);
-        let types: Vec<Value> = types.collect();
-        let sources: Vec<&str> = bases.sources().into_iter().collect();
+        let (titles, types, sources) = bases.public_facts();
+        let others = if titles.len() < bases.0.len() { ", and those that need sign-in" } else { "" };
+        spec.description = spec.description.replace("{bases}", &(titles.join(", ") + others));
+        let is_all = others.is_empty();
         for part in spec.input_schema.values_mut() {
             let Some(filters) = filters_in(part, 4) else { continue };
-            if let Some(property) = filters.pointer_mut("/contentType").and_then(Value::as_object_mut) {
-                property.insert("enum".to_owned(), types.clone().into());
+            let types = types.iter().copied().chain([SKILL, SCRIPT]).map(Value::from).chain([Value::Null]);
+            let content_type = filters.get_mut("contentType").and_then(Value::as_object_mut);
+            if let Some(property) = content_type.filter(|_| is_all) {
+                property.insert("enum".to_owned(), types.collect());
             }
-            if let Some(property) = filters.pointer_mut("/source").and_then(Value::as_object_mut) {
-                let text = format!("Only documents of this source: {}", sources.join(", "));
+            if let Some(property) = filters.get_mut("source").and_then(Value::as_object_mut) {
+                let text = format!("Only documents of this source: {}{others}", sources.join(", "));
                 property.insert("description".to_owned(), text.into());
             }
         }

@@ -1,11 +1,10 @@
 //! `search_knowledge`: hybrid search; results with the best passage.
 
-use lyceum_model::Tier;
 use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{named, with_types};
+use super::{summaries, with_profile, with_types};
 use crate::{
     KnowledgeSearch, SearchResponse,
     search_request::{Filters, SearchOptions},
@@ -32,18 +31,18 @@ pub(crate) struct Args {
 
 impl Tool for SearchKnowledge {
     const NAME: &'static str = "search_knowledge";
-    const TITLE: &'static str = "Search the knowledge base";
+    const TITLE: &'static str = "Search {title}";
     const DESCRIPTION: &'static str = "Search the {title} knowledge base (hybrid: BM25 and embeddings). Returns the best \
         passages, each with its document, file, lines and commit. \
         Use double quotes for an exact phrase, and a trailing * for a prefix.";
-    const TIER: Tier = Tier::Public;
 
     type Service = KnowledgeSearch;
     type Args = Args;
     type Output = SearchResponse;
 
     fn contract(finder: &KnowledgeSearch, spec: ToolSpec) -> ToolSpec {
-        with_types(&finder.knowledge, named(&finder.knowledge, spec))
+        let knowledge = &finder.knowledge;
+        with_types(knowledge, with_profile(knowledge, summaries(knowledge, spec)))
     }
 
     async fn call(finder: &KnowledgeSearch, _: &Call, args: Args) -> Result<SearchResponse, Error> {

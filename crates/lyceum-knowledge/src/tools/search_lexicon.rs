@@ -1,10 +1,11 @@
 //! `search_lexicon`: lexicon terms that contain a keyword.
 
 use lyceum_content::knowledge::search_terms;
-use lyceum_tools::{Call, Error, Tool};
+use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{summaries, with_terms};
 use crate::{Knowledge, term::Term};
 
 /// Maximum number of terms per response.
@@ -36,13 +37,17 @@ pub(crate) struct Output {
 
 impl Tool for SearchLexicon {
     const NAME: &'static str = "search_lexicon";
-    const TITLE: &'static str = "Search the lexicon";
+    const TITLE: &'static str = "Search the lexicon of {title}";
     const DESCRIPTION: &'static str =
         "Search lexicon entries by keyword. Returns matching terms with definitions.";
 
     type Service = Knowledge;
     type Args = Args;
     type Output = Output;
+
+    fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+        with_terms(knowledge, summaries(knowledge, spec))
+    }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args { keyword }: Args) -> Result<Output, Error> {
         let snapshot = knowledge.ready().await?;

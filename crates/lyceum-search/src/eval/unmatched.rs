@@ -25,8 +25,11 @@ pub struct Unmatched {
 /// The names in a set that match no page of the index.
 pub async fn unmatched(search: &Search, set: &Set) -> Result<Vec<Unmatched>, Error> {
     let opened = search.opened().await?;
-    let indexed: Vec<Arc<Facts>> =
-        opened.db.read(|tx| pages::all(tx)?.iter().map(facts).collect::<Result<Vec<_>, _>>()).await?;
+    let index = opened.index;
+    let indexed: Vec<Arc<Facts>> = opened
+        .db
+        .read(move |tx| pages::all(tx, index)?.iter().map(facts).collect::<Result<Vec<_>, _>>())
+        .await?;
     let mut unmatched = Vec::new();
     for question in &set.questions {
         let Expected::Named(names) = &question.expected else { continue };

@@ -78,7 +78,7 @@ pub(super) fn retrieve(
         let vector =
             query_vector.filter(|_| !candidates.model_changed).map(|query_vector| &*query_vector.vector);
         // An index that is being rebuilt is at position 0 until its first commit.
-        if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
+        if lexical.as_ref().is_some_and(|lexical| lexical.seen().seq == 0) && memory.position.seq > 0 {
             candidates
                 .degraded
                 .push("the lexical index is being built: some pages are not found yet".to_owned());
@@ -103,17 +103,17 @@ pub(super) fn retrieve(
         (best, entries)
     };
     let stems = Stems::of(parsed);
-    candidates.hits = opened.db.read_here(|tx| {
+    candidates.hits = opened.db.read_blocking(|tx| {
         let mut hits = Vec::with_capacity(fused.len());
-        for one in fused {
+        for (one, passage) in fused.iter().zip(passages(tx, &fused, &stems)?) {
             let Some(entry) = entries.get(&one.candidate.page) else { continue };
-            let passage = passage(tx, &one.candidate, &stems)?;
             let passage = match passage {
                 Some(passage) => passage,
-                None if pages::page(tx, entry.id)?.is_some() => fallback_passage(entry),
+                // A page without a body.
+                None if pages::pages(tx, &[entry.id])?.iter().any(Option::is_some) => fallback_passage(entry),
                 None => continue,
             };
-            hits.push(CandidateHit { entry: entry.clone(), fused: one, passage, rerank: None });
+            hits.push(CandidateHit { entry: entry.clone(), fused: *one, passage, rerank: None });
         }
         Ok::<_, DbError>(hits)
     })?;
@@ -206,30 +206,41 @@ fn rank_candidates(
     fused
 }
 
-/// Selects the chunk to show: the nearest by cosine; if that has no query term although the page matched lexically, the
-/// chunk with the most query terms.
-fn passage(tx: &Tx<'_>, candidate: &Candidate, stems: &Stems<'_>) -> Result<Option<Passage>, DbError> {
-    let nearest = match candidate.cosine {
-        Some((_, chunk)) => pages::chunk(tx, chunk)?,
-        None => None,
+/// Selects the chunk to show of each candidate: the nearest by cosine; if that has no query term although the page
+/// matched lexically, the chunk with the most query terms.
+fn passages(
+    tx: &Tx<'_>,
+    fused: &[FusedCandidate],
+    stems: &Stems<'_>,
+) -> Result<Vec<Option<Passage>>, DbError> {
+    let nearest_ids: Vec<i64> = fused.iter().filter_map(|one| Some(one.candidate.cosine?.1)).collect();
+    let mut nearest = pages::chunks_by_id(tx, &nearest_ids)?.into_iter();
+    let mut chosen: Vec<Option<pages::ChunkRow>> =
+        (fused.iter()).map(|one| one.candidate.cosine.and_then(|_| nearest.next().flatten())).collect();
+    let is_shown = |candidate: &Candidate, chunk: &Option<pages::ChunkRow>| {
+        chunk.as_ref().is_some_and(|chunk| candidate.bm25.is_none() || stems.count(&chunk.text) > 0)
     };
-    let is_shown = |chunk: &pages::ChunkRow| candidate.bm25.is_none() || stems.count(&chunk.text) > 0;
-    let chosen = match nearest {
-        Some(chunk) if is_shown(&chunk) => Some(chunk),
-        nearest => {
-            // The terms may be in the title or tags only.
-            let best = pages::best_chunk(tx, candidate.page, |text| stems.count(text))?;
-            match (best, nearest) {
-                (Some((_, 0)), Some(nearest)) => Some(nearest),
-                (Some((best, _)), _) => pages::chunk(tx, best)?,
-                (None, nearest) => nearest,
-            }
-        }
-    };
-    Ok(chosen.map(|chunk| {
+    let open = fused.iter().zip(&mut chosen).filter(|(one, chunk)| !is_shown(&one.candidate, chunk));
+    let (pages, open): (Vec<i64>, Vec<&mut Option<pages::ChunkRow>>) =
+        open.map(|(one, chunk)| (one.candidate.page, chunk)).unzip();
+    // The terms may be in the title or tags only; then the nearest is as good.
+    let better = pages::best_chunks(tx, &pages, |text| stems.count(text))?.into_iter().zip(open);
+    let better = better.filter_map(|(best, chunk)| {
+        let (best, count) = best?;
+        (count > 0 || chunk.is_none()).then_some((best, chunk))
+    });
+    let (best, open): (Vec<i64>, Vec<_>) = better.unzip();
+    for (chunk, open) in pages::chunks_by_id(tx, &best)?.into_iter().zip(open) {
+        *open = chunk;
+    }
+    Ok(chosen.into_iter().map(|chunk| chunk.map(Passage::from)).collect())
+}
+
+impl From<pages::ChunkRow> for Passage {
+    fn from(chunk: pages::ChunkRow) -> Self {
         let pages::ChunkRow { heading, first_line, last_line, text, .. } = chunk;
-        Passage { heading, first_line, last_line, text }
-    }))
+        Self { heading, first_line, last_line, text }
+    }
 }
 
 /// The passage of a page without a body: its description or title.

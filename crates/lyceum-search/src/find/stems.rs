@@ -5,9 +5,10 @@ use crate::lexical::ParsedQuery;
 /// Stems of a query, matched as word prefixes. A final `i` is dropped because stemming turns `y` into `i`.
 #[derive(Debug)]
 pub(super) struct Stems<'w> {
-    /// Stems with an ASCII first letter, and a bit set of those letters.
+    /// Stems with an ASCII first letter.
     ascii: Vec<&'w str>,
-    first_letters: u128,
+    /// Whether one of them starts with a byte, in either case.
+    is_first_letter: [bool; 256],
     /// Other stems, matched anywhere, since some scripts have no spaces between words.
     non_ascii: Vec<&'w str>,
 }
@@ -20,21 +21,25 @@ impl<'w> Stems<'w> {
         let stems = stems.chain(prefixes).filter(|stem| !stem.is_empty());
         let (ascii, non_ascii): (Vec<&str>, Vec<&str>) =
             stems.partition(|stem| stem.starts_with(|first: char| first.is_ascii()));
-        let first_letters =
-            ascii.iter().filter_map(|stem| bit(*stem.as_bytes().first()?)).fold(0, |all, bit| all | bit);
-        Self { ascii, first_letters, non_ascii }
+        let mut is_first_letter = [false; 256];
+        for first in ascii.iter().filter_map(|stem| stem.bytes().next()) {
+            for letter in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
+                if let Some(is_first) = is_first_letter.get_mut(usize::from(letter)) {
+                    *is_first = true;
+                }
+            }
+        }
+        Self { ascii, is_first_letter, non_ascii }
     }
 
     /// Number of stems that occur at the start of a word.
     pub(super) fn count(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
-        let (mut found, mut before) = (0_u128, b' ');
+        let (mut found, mut is_in_word) = (0_u128, false);
         for (at, byte) in bytes.iter().enumerate() {
-            let is_word_start = !is_word_byte(before);
-            before = *byte;
-            if !is_word_start
-                || bit(byte.to_ascii_lowercase()).is_none_or(|bit| self.first_letters & bit == 0)
-            {
+            let is_candidate = !is_in_word && lookup(&self.is_first_letter, *byte);
+            is_in_word = lookup(&IS_WORD_BYTE, *byte);
+            if !is_candidate {
                 continue;
             }
             for (number, stem) in (0..).zip(&self.ascii) {
@@ -49,13 +54,22 @@ impl<'w> Stems<'w> {
     }
 }
 
-fn bit(first: u8) -> Option<u128> {
-    1_u128.checked_shl(first.into())
-}
+/// Whether a byte is part of a word: a letter, a digit, or non-ASCII. A table, because every byte of a chunk is looked up.
+#[expect(clippy::indexing_slicing, reason = "a byte is below 256; `get_mut` is not const")]
+const IS_WORD_BYTE: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    loop {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
 
-/// Whether a byte is part of a word: a letter, a digit, or non-ASCII.
-fn is_word_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || !byte.is_ascii()
+fn lookup(table: &[bool; 256], byte: u8) -> bool {
+    table.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 #[cfg(test)]

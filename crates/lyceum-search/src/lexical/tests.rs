@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use lyceum_store::events::Position;
 use tempfile::TempDir;
 
 use super::{INDEX_VERSION, IndexedPage, Lexical, ParsedQuery};
@@ -13,6 +14,10 @@ const QUERY_TIMEOUT: Duration = Duration::from_millis(400);
 struct Scene {
     lexical: Lexical,
     folder: TempDir,
+}
+
+fn at(seq: i64) -> Position {
+    Position { seq, mark: 7 }
 }
 
 fn text<'a>(page: i64, title: &'a str, body: &str) -> IndexedPage<'a> {
@@ -31,7 +36,7 @@ fn scene(pages: &[(i64, &str, &str)]) -> Scene {
     let lexical = Lexical::open(folder.path()).unwrap();
     let texts: Vec<IndexedPage<'_>> =
         pages.iter().map(|(page, title, body)| text(*page, title, body)).collect();
-    lexical.update(&texts, &[], 1).unwrap();
+    lexical.update(&texts, &[], at(1)).unwrap();
     Scene { lexical, folder }
 }
 
@@ -134,7 +139,7 @@ fn every_field_is_searched_and_a_title_counts_more() {
         of(6, "Some other page", "", "", "", others),
         of(7, "One more of them", "", "", "", others),
     ];
-    lexical.update(&texts, &[], 1).unwrap();
+    lexical.update(&texts, &[], at(1)).unwrap();
     let top_pages = lexical.top_pages(&ParsedQuery::of("wallets"), 10, &AllowedPages::All).unwrap();
     assert_eq!(top_pages.len(), 5);
     assert_eq!(top_pages[0].page, 1);
@@ -160,39 +165,39 @@ fn what_is_filtered_out_hides_nothing() {
 #[test]
 fn a_changed_page_is_found_by_its_new_words_only() {
     let scene = scene(&[(1, "Old", "ancient words"), (2, "Other", "words")]);
-    scene.lexical.update(&[text(1, "New", "modern text")], &[], 2).unwrap();
+    scene.lexical.update(&[text(1, "New", "modern text")], &[], at(2)).unwrap();
     scene.check("ancient", &[]);
     scene.check("modern", &[1]);
-    scene.lexical.update(&[], &[1, 99], 3).unwrap();
+    scene.lexical.update(&[], &[1, 99], at(3)).unwrap();
     scene.check("modern", &[]);
     scene.check("words", &[2]);
     scene.lexical.clear().unwrap();
     scene.check("words", &[]);
-    assert_eq!(scene.lexical.position().unwrap(), 0);
+    assert_eq!(scene.lexical.position().unwrap(), Position::default());
 }
 
 #[test]
 fn what_was_written_is_there_when_it_is_opened_again() {
     let scene = scene(&[(1, "Kept", "words")]);
-    scene.lexical.update(&[text(2, "Kept too", "")], &[], 42).unwrap();
+    scene.lexical.update(&[text(2, "Kept too", "")], &[], at(42)).unwrap();
     let reader = Lexical::open(scene.folder.path()).unwrap();
-    assert_eq!((reader.position().unwrap(), reader.seen()), (42, 42));
-    scene.lexical.update(&[text(3, "Kept later", "")], &[], 43).unwrap();
+    assert_eq!((reader.position().unwrap(), reader.seen()), (at(42), at(42)));
+    scene.lexical.update(&[text(3, "Kept later", "")], &[], at(43)).unwrap();
     assert_eq!(reader.top_pages(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
     reader.refresh().unwrap();
     assert_eq!(reader.top_pages(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 3);
     let folder = scene.folder;
     drop((reader, scene.lexical));
     let again = Lexical::open(folder.path()).unwrap();
-    assert_eq!(again.position().unwrap(), 43);
-    again.update(&[], &[1], 44).unwrap();
+    assert_eq!(again.position().unwrap(), at(43));
+    again.update(&[], &[1], at(44)).unwrap();
     assert_eq!(again.top_pages(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
 }
 
 #[test]
 fn the_score_of_a_page_is_the_same_however_it_is_asked_for() {
     let scene = scene(&[(1, "Cells", "how a cell is governed"), (2, "Cell", "cell cell"), (3, "x", "y")]);
-    scene.lexical.update(&[text(4, "", "a cell elsewhere")], &[], 2).unwrap();
+    scene.lexical.update(&[text(4, "", "a cell elsewhere")], &[], at(2)).unwrap();
     for question in ["cell", "cell governed", "\"a cell\"", "gov*"] {
         let words = ParsedQuery::of(question);
         let top_pages = scene.lexical.top_pages(&words, 10, &AllowedPages::All).unwrap();
@@ -291,7 +296,7 @@ fn any_question_is_answered_soon() {
 #[test]
 fn a_changed_list_of_segments_is_noticed_or_does_no_harm() {
     let scene = scene(&[(1, "Cells", "how a cell is governed"), (2, "Tokens", "minting"), (3, "", "cell")]);
-    scene.lexical.update(&[text(2, "Token", "a cell")], &[1], 2).unwrap();
+    scene.lexical.update(&[text(2, "Token", "a cell")], &[1], at(2)).unwrap();
     let Scene { lexical, folder } = scene;
     drop(lexical);
     let meta = folder.path().join(INDEX_VERSION.to_string()).join("meta.json");

@@ -34,13 +34,13 @@ pub(super) struct Cache {
     db: Db,
     writes: TaskTracker,
     queue_slots: Arc<Semaphore>,
-    last_sweep: Arc<AtomicI64>,
+    last_sweep: AtomicI64,
 }
 
 impl Cache {
     pub(super) fn new(db: Db) -> Self {
         let queue_slots = Arc::new(Semaphore::new(QUEUE_CAPACITY));
-        Self { db, writes: TaskTracker::new(), queue_slots, last_sweep: Arc::default() }
+        Self { db, writes: TaskTracker::new(), queue_slots, last_sweep: AtomicI64::default() }
     }
 
     /// Reads the scores of a key, within `limit`; `None` unless there are exactly `count`.
@@ -69,14 +69,11 @@ impl Cache {
         let Ok(permit) = self.queue_slots.clone().try_acquire_owned() else { return };
         let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_le_bytes()).collect();
         let db = self.db.clone();
-        let last_sweep = self.last_sweep.clone();
+        let is_due = is_due(&self.last_sweep, now);
         self.writes.spawn(async move {
-            let work = db.write(move |tx| {
+            let work = db.write(SCORES.name, move |tx| {
                 SCORES.put(tx, &key, &bytes, now)?;
-                if is_due(&last_sweep, now) {
-                    kv::sweep(tx, now)?;
-                }
-                Ok(())
+                if is_due { kv::sweep(tx, now).map(drop) } else { Ok(()) }
             });
             if let Err(error) = work.await {
                 tracing::debug!(error.cause = %error, "could not cache rerank scores");

@@ -141,7 +141,7 @@ async fn kept_scores_are_good_for_an_hour_and_only_if_they_are_whole() {
     let scores = Namespace { name: "rerank", ttl_seconds: Some(3_600) };
     for broken in [vec![0, 0, 0], vec![0; 9], f32::NAN.to_le_bytes().repeat(2)] {
         let write = broken.clone();
-        stage.db.write(move |tx| scores.put(tx, "k", &write, now)).await.unwrap();
+        stage.db.write("test", move |tx| scores.put(tx, "k", &write, now)).await.unwrap();
         assert_eq!(cache.get("k", 2, now, BUDGET).await, None, "{broken:?}");
     }
 }
@@ -160,7 +160,7 @@ async fn what_is_past_its_hour_is_swept_away_every_ten_minutes_at_most() {
     };
     cache.put("a".to_owned(), &[1.0], start);
     cache.flush().await;
-    stage.db.write(move |tx| other.put(tx, "old", b"x", start)).await.unwrap();
+    stage.db.write("test", move |tx| other.put(tx, "old", b"x", start)).await.unwrap();
     for (minutes, expected) in [(5, true), (9, true), (10, false)] {
         cache.put("b".to_owned(), &[1.0], start + SignedDuration::from_mins(minutes));
         cache.flush().await;

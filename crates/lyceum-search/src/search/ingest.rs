@@ -7,7 +7,11 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_store::{DbError, events, pages};
+use lyceum_store::{
+    DbError, Tx,
+    events::{self, Since},
+    pages,
+};
 use sha2::{Digest, Sha256};
 
 use super::{OpenIndex, Search};
@@ -46,8 +50,8 @@ impl Search {
         ours: impl Fn(&str) -> bool,
     ) -> Result<Plan, Error> {
         let opened = self.opened().await?;
-        let source = source.to_owned();
-        let known = opened.db.read(move |tx| pages::versions(tx, &source)).await?;
+        let (index, source) = (opened.index, source.to_owned());
+        let known = opened.db.read(move |tx| pages::versions(tx, index, &source)).await?;
         let known: HashMap<String, String> = known.into_iter().collect();
         let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(&stored_version(version));
         let mut read: Vec<String> = wanted.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
@@ -68,7 +72,7 @@ impl Search {
         gone: Vec<String>,
     ) -> Result<bool, Error> {
         let opened = self.opened().await?;
-        if !self.is_leader() {
+        if !self.leads(&opened).await? {
             return Ok(false);
         }
         // The semaphore is never closed, so this always succeeds.
@@ -81,8 +85,8 @@ impl Search {
             let source = source.to_owned();
             let rows = tokio::task::spawn_blocking(move || batch.iter().map(row).collect::<Vec<_>>());
             let rows = rows.await.map_err(|_| Error::Closed("chunking failed; see the log".to_owned()))?;
-            let now = Timestamp::now();
-            opened.db.write(move |tx| pages::apply(tx, &source, &rows, &gone, now)).await?;
+            let (index, now) = (opened.index, Timestamp::now());
+            opened.write(move |tx| pages::apply(tx, index, &source, &rows, &gone, now)).await?;
         }
         let search = self.clone();
         let followed = opened.clone();
@@ -149,21 +153,25 @@ enum CatchUpError {
 
 fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(), CatchUpError> {
     let position = lexical.position().map_err(CatchUpError::Index)?;
-    let (last, events) = opened
+    let stream = pages::stream(opened.index);
+    let since = opened
         .db
-        .read_here(|tx| Ok((events::last(tx)?, events::after(tx, pages::STREAM, position, usize::MAX)?)))
+        .read_blocking(|tx| {
+            Ok((events::last(tx, &stream)?, events::since(tx, &stream, position, usize::MAX)?))
+        })
         .map_err(CatchUpError::Database)?;
-    if last == position {
-        return Ok(());
-    }
-    let is_whole = i64::try_from(events.len()).ok() == Some(last - position);
-    let touched: BTreeSet<i64> = if is_whole {
-        events.iter().filter_map(|event| event.key.parse().ok()).collect()
-    } else {
-        // Trimmed events may include deletions, so rebuild from scratch.
-        lexical.clear().map_err(CatchUpError::Index)?;
-        let all = opened.db.read_here(pages::all).map_err(CatchUpError::Database)?;
-        all.into_iter().map(|page| page.id).collect()
+    let (last, touched): (_, BTreeSet<i64>) = match since {
+        (_, Since::Nothing) => return Ok(()),
+        (last, Since::Events(events)) => {
+            (last, events.iter().filter_map(|event| event.key.parse().ok()).collect())
+        }
+        // Deletions may be among the events that are gone, so rebuild from scratch.
+        (last, Since::Unknown) => {
+            lexical.clear().map_err(CatchUpError::Index)?;
+            let read = |tx: &Tx<'_>| pages::all(tx, opened.index);
+            let all = opened.db.read_blocking(read).map_err(CatchUpError::Database)?;
+            (last, all.into_iter().map(|page| page.id).collect())
+        }
     };
     let touched: Vec<i64> = touched.into_iter().collect();
     let batches = touched.len().div_ceil(INDEX_BATCH_PAGES).max(1);
@@ -183,14 +191,16 @@ fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(),
 type PageRows = Vec<(i64, Facts, Vec<(i64, pages::ChunkRow)>)>;
 
 fn read(opened: &OpenIndex, batch: &[i64]) -> Result<(PageRows, Vec<i64>), DbError> {
-    opened.db.read_here(|tx| {
+    opened.db.read_blocking(|tx| {
         let (mut found, mut gone) = (Vec::new(), Vec::new());
-        for id in batch {
-            match pages::page(tx, *id)? {
+        let stored = pages::pages(tx, batch)?;
+        let chunks = pages::chunks(tx, batch)?;
+        for ((id, stored), chunks) in batch.iter().zip(stored).zip(chunks) {
+            match stored {
                 Some(stored) => {
                     let facts = serde_json::from_str(&stored.facts)
                         .map_err(|error| DbError::Content(error.to_string()))?;
-                    found.push((*id, facts, pages::chunks(tx, *id)?));
+                    found.push((*id, facts, chunks));
                 }
                 None => gone.push(*id),
             }

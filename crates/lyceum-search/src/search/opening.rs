@@ -5,11 +5,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_store::{Db, DbError, Leader, events, pages};
+use lyceum_store::{Db, DbError, Leader, Tx, events, leases::Holder, pages};
 use tokio_util::sync::CancellationToken;
 
 use super::{OpenIndex, Opening, Search};
 use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
+
+/// Name of the index in a database of its own.
+const INDEX: &str = "search";
 
 /// How often to look for changes of other processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
@@ -54,7 +57,10 @@ impl Search {
             if let Ok(Err(error)) = polled {
                 tracing::warn!(error.cause = %error, "could not read changes of the search index");
             }
-            if last_trim.is_none_or(|before| before.elapsed() > TRIM_INTERVAL) && self.is_leader() {
+            if last_trim.is_none_or(|before| before.elapsed() > TRIM_INTERVAL)
+                && self.is_leader()
+                && !self.is_follower(&opened)
+            {
                 last_trim = Some(Instant::now());
                 if let Err(error) = opened.trim(RETAINED_EVENTS).await {
                     tracing::warn!(error.cause = %error, "could not delete old events of the search index");
@@ -107,21 +113,44 @@ impl Search {
         let is_leader = self.is_leader();
         let file = folder.join("search.db");
         let load = |db: Db| {
-            let memory = db.read_here(|tx| Memory::load(tx, None))?;
-            Ok((db, memory))
+            let name = self.options.shared.as_ref().map_or(INDEX, |(_, name)| name);
+            let index = match db.read_blocking(|tx| pages::find_index(tx, name))? {
+                Some(index) => index,
+                None => {
+                    let name = name.to_owned();
+                    db.write_blocking("indexes", move |tx| pages::create_index(tx, &name))?
+                }
+            };
+            let memory = db.read_blocking(|tx| Memory::load(tx, index, None))?;
+            Ok((db, index, memory))
         };
-        let (db, memory) = match Db::open(&file).and_then(load) {
+        let shared = self.options.shared.as_ref().map(|(db, _)| db.clone());
+        let is_file = shared.is_none();
+        let (db, index, memory) = match shared.map_or_else(|| Db::open(&file), Ok).and_then(load) {
             // Leader only: a process that has the file open would keep using the deleted one.
-            Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_)) if is_leader => {
+            Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))
+                if is_leader && is_file =>
+            {
                 Db::recreate(&file).and_then(load)?
             }
             opened => opened?,
         };
         let rerank = self.options.reranker.as_ref();
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
-        let (memory_lock, lexical_lock, lexical_retry) = Default::default();
-        let (memory, lexical) = (memory.into(), None.into());
-        let opened = OpenIndex { db, memory, lexical, memory_lock, lexical_lock, lexical_retry, rerank };
+        let (memory_lock, lexical_lock, lexical_retry, lease) = Default::default();
+        let (memory, lexical, holder) = (memory.into(), None.into(), Holder::random()?);
+        let opened = OpenIndex {
+            db,
+            index,
+            holder,
+            lease,
+            memory,
+            lexical,
+            memory_lock,
+            lexical_lock,
+            lexical_retry,
+            rerank,
+        };
         self.open_lexical(&opened, is_leader);
         Ok(opened)
     }
@@ -129,10 +158,12 @@ impl Search {
     /// Opens the lexical index. The leader rebuilds a corrupt one.
     pub(crate) fn open_lexical(&self, opened: &OpenIndex, is_leader: bool) {
         let folder = self.options.folder.join("words");
+        let stream = pages::stream(opened.index);
         // Needed to check whether the index is valid.
-        let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
-        let (last, count) = match read {
-            Ok(read) => read,
+        let counted =
+            opened.db.read_blocking(|tx| Ok((events::last(tx, &stream)?, pages::count(tx, opened.index)?.0)));
+        let (last, count) = match counted {
+            Ok(counted) => counted,
             Err(error) => {
                 opened.lexical_retry().failed(Instant::now());
                 tracing::warn!(error.cause = %error, "could not read the database; opening the lexical index later");
@@ -141,10 +172,16 @@ impl Search {
         };
         let usable = Lexical::open(&folder).and_then(|lexical| {
             let position = lexical.position()?;
-            // Ahead of the database: it belongs to an earlier database. At the same event with another page count: the
-            // list of deleted documents is corrupt, which is in the only file without a checksum.
+            // Not at an event of this database: it belongs to an earlier one, or the database went back. At the last event
+            // with another page count: the list of deleted documents is corrupt, which is in the only file without a
+            // checksum.
             let same_count = u64::try_from(count).is_ok_and(|count| count == lexical.count());
-            Ok((lexical, position < last || (position == last && same_count)))
+            let is_known = || {
+                let read = |tx: &Tx<'_>| events::is_known(tx, &stream, position);
+                opened.db.read_blocking(read).unwrap_or_default()
+            };
+            let usable = if position == last { same_count } else { is_known() };
+            Ok((lexical, usable))
         });
         let lexical = match usable {
             Ok((lexical, true)) => Ok(lexical),
@@ -190,11 +227,12 @@ impl OpenIndex {
     /// Deletes events that this process has applied, except for the last `margin`.
     pub(crate) async fn trim(&self, margin: i64) -> Result<usize, DbError> {
         let Some(lexical) = self.lexical() else { return Ok(0) };
-        let up_to = lexical.seen().min(self.memory().seq).saturating_sub(margin);
-        if up_to <= 0 {
+        let before = lexical.seen().seq.min(self.memory().position.seq).saturating_sub(margin) + 1;
+        if before <= 1 {
             return Ok(0);
         }
-        self.db.write(move |tx| events::delete_up_to(tx, pages::STREAM, up_to)).await
+        let stream = pages::stream(self.index);
+        self.write(move |tx| events::delete_before(tx, &stream, before)).await
     }
 }
 

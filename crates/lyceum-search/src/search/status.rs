@@ -63,8 +63,9 @@ impl Search {
         let is_off = model == ModelStatus::Off;
         let target_model =
             Some(self.target_model.load(Ordering::Relaxed)).filter(|target_model| *target_model > 0);
+        let index = opened.index;
         let read = opened.db.read(move |tx| {
-            let (documents, chunks) = pages::count(tx)?;
+            let (documents, chunks) = pages::count(tx, index)?;
             let pending = match target_model.or(active_id) {
                 _ if is_off => 0,
                 Some(model) => vectors::count_pending(tx, model)?,

@@ -101,7 +101,7 @@ async fn going_back_before_the_new_model_is_complete_leaves_nothing_of_it() {
     assert_eq!(control.embedded(), 0);
     let opened = back.search.opened().await.unwrap();
     until("the other model is deleted", async || {
-        opened.db.read(lyceum_store::vectors::models).await.unwrap().len() == 1
+        opened.db.read(|tx| lyceum_store::vectors::models(tx, 1)).await.unwrap().len() == 1
     })
     .await;
     drop(opened);

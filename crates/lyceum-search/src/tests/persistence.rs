@@ -1,6 +1,6 @@
 //! Files of the index survive failures elsewhere, and obsolete data is deleted.
 
-use std::{fs, sync::Arc};
+use std::{collections::BTreeSet, fs, sync::Arc};
 
 use lyceum_store::{events, pages};
 use tempfile::TempDir;
@@ -38,9 +38,9 @@ async fn a_database_that_can_t_be_read_for_a_moment_costs_no_index_of_words() {
     scene.put(library()).await;
     let opened = scene.search.opened().await.unwrap();
     let before = opened.lexical().unwrap().position().unwrap();
-    assert!(before > 0);
+    assert!(before.seq > 0);
     let rename = |from: &'static str, to: &'static str| {
-        opened.db.write(move |tx| tx.execute(&format!("ALTER TABLE {from} RENAME TO {to}"), []))
+        opened.db.write("test", move |tx| tx.execute(&format!("ALTER TABLE {from} RENAME TO {to}"), []))
     };
     rename("counters", "elsewhere").await.unwrap();
     opened.set_lexical(None);
@@ -70,8 +70,8 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     let opened = first.search.opened().await.unwrap();
     assert_eq!(opened.trim(10).await.unwrap(), 0);
     assert_eq!(opened.trim(1).await.unwrap(), 3);
-    let left = opened.db.read(|tx| events::after(tx, pages::STREAM, 0, 10)).await.unwrap();
-    assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [4]);
+    let left = opened.db.read(|tx| events::after(tx, &pages::stream(1), 0, 10)).await.unwrap();
+    assert_eq!(left.iter().map(|event| event.position.seq).collect::<Vec<_>>(), [4]);
     drop(opened);
     until("the follower has all pages", async || second.ids(Mode::Lexical, "wheel").await.len() == 2).await;
     first.put(vec![page("new", "New", "a newcomer")]).await;
@@ -91,5 +91,40 @@ async fn an_index_of_words_of_another_version_goes() {
     scene.put(library()).await;
     assert!(!old.exists());
     scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_notices_that_the_database_went_back_to_a_backup() {
+    const TABLES: [&str; 6] = ["counters", "events", "pages", "chunks", "vectors", "pending"];
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
+    scene.put(library()).await;
+    scene.filled().await;
+    let opened = scene.search.opened().await.unwrap();
+    let for_each_table = async |statements: &'static [&'static str]| {
+        let written = opened.db.write("test", move |tx| {
+            for (table, sql) in TABLES.iter().flat_map(|table| statements.iter().map(move |sql| (table, sql)))
+            {
+                tx.execute(&sql.replace("{table}", table), [])?;
+            }
+            Ok(())
+        });
+        written.await.unwrap();
+    };
+    for_each_table(&["CREATE TABLE saved_{table} AS SELECT * FROM {table}"]).await;
+    scene.put(vec![page("lost", "Lost", "a zeppelin above")]).await;
+    scene.filled().await;
+    scene.check(Mode::Hybrid, "\"zeppelin above\"", &["lost"]).await;
+
+    for_each_table(&["DELETE FROM {table}", "INSERT INTO {table} SELECT * FROM saved_{table}"]).await;
+    scene.put(vec![page("other", "Other", "a submarine below")]).await;
+    scene.filled().await;
+    scene.check(Mode::Hybrid, "\"zeppelin above\"", &[]).await;
+    scene.check(Mode::Hybrid, "\"submarine below\"", &["other"]).await;
+    let pages = opened.memory().entries().map(|entry| entry.facts.id.clone()).collect::<BTreeSet<_>>();
+    assert_eq!(pages, ["boats", "bread", "cars", "other"].map(str::to_owned).into());
+    assert_eq!(opened.memory().count_vectors(), 4);
+    drop(opened);
     scene.close().await;
 }

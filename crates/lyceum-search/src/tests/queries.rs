@@ -241,8 +241,10 @@ async fn the_model_reads_how_every_page_begins_before_it_reads_on() {
     let scene = Scene::open(folder.path(), None, &Control::new());
     scene.put(vec![sections("a", &["one", "two", "three"]), sections("b", &["four", "five"])]).await;
     let opened = scene.search.opened().await.unwrap();
-    let read = opened.db.read(|tx| {
-        let chunks: Vec<i64> = vectors::pending(tx, 1, 10)?.into_iter().map(|one| one.chunk).collect();
+    let read = opened.db.write("test", |tx| {
+        let model = vectors::model(tx, 1, "{}", "")?;
+        let chunks: Vec<i64> =
+            vectors::pending(tx, model.id, 10)?.into_iter().filter_map(|one| one.chunk).collect();
         vectors::texts(tx, &chunks)
     });
     let headings: Vec<String> = read.await.unwrap().into_iter().map(|(_, _, heading, _)| heading).collect();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use lyceum_harness::random::Random;
 
-use super::{FlatIndex, Owner, decode, encode};
+use super::{FlatIndex, Owner, VectorTable, decode, encode};
 use crate::tests::{direction, unit};
 
 /// Clustered vectors, as those of texts are.
@@ -163,4 +163,24 @@ fn bytes_that_are_no_vector_are_not_taken() {
     }
     let noise: Vec<u8> = (0..388).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
     check(&noise, false);
+}
+
+#[test]
+fn a_table_scores_every_vector_in_order() {
+    let vectors = vectors(50, 96, 7);
+    let quantized: Vec<Vec<u8>> = vectors.iter().map(|vector| VectorTable::quantize(vector)).collect();
+    assert_eq!(quantized[0].len(), VectorTable::quantized_bytes(96));
+    let table = VectorTable::new(quantized.iter().map(Vec::as_slice));
+    for query in &vectors[..5] {
+        let cosines = table.cosines(query);
+        assert_eq!(cosines.len(), 50);
+        for (vector, cosine) in vectors.iter().zip(cosines) {
+            assert!((dot(vector, query) - cosine).abs() < 0.01);
+        }
+    }
+    // A corrupt vector, and a query of another model.
+    let table = VectorTable::new([quantized[0].as_slice(), &quantized[1][..50], &[]]);
+    let cosines = table.cosines(&vectors[0]);
+    assert!(cosines[0] > 0.99 && cosines[1..] == [0.0, 0.0], "{cosines:?}");
+    assert_eq!(table.cosines(&[1.0]), [0.0; 3]);
 }

@@ -3,6 +3,7 @@
 use std::{fs, io, path::Path};
 
 use lyceum_models::embedder::Identity;
+use lyceum_search::VectorTable;
 use sha2::{Digest, Sha256};
 
 use super::{TextHash, Vector};
@@ -18,7 +19,7 @@ pub(super) fn read(path: &Path, identity: &Identity) -> Vec<(TextHash, Vector)> 
     let is_small = fs::metadata(path).is_ok_and(|meta| meta.len() <= MAX_BYTES);
     let Some(bytes) = is_small.then(|| fs::read(path).ok()).flatten() else { return Vec::new() };
     let Some((header, rest)) = bytes.split_at_checked(HASH_BYTES) else { return Vec::new() };
-    let record_bytes = HASH_BYTES + 4 * identity.dimensions;
+    let record_bytes = HASH_BYTES + VectorTable::quantized_bytes(identity.dimensions);
     if header != header_of(identity) || !rest.len().is_multiple_of(record_bytes) {
         return Vec::new();
     }
@@ -30,7 +31,7 @@ pub(super) fn write(path: &Path, identity: &Identity, entries: &[(TextHash, Vect
     let mut bytes = Vec::from(header_of(identity));
     for (hash, vector) in entries {
         bytes.extend(hash);
-        bytes.extend(vector.iter().flat_map(|x| x.to_le_bytes()));
+        bytes.extend(vector.iter());
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -43,13 +44,10 @@ pub(super) fn write(path: &Path, identity: &Identity, entries: &[(TextHash, Vect
 
 fn record(bytes: &[u8]) -> Option<(TextHash, Vector)> {
     let (hash, vector) = bytes.split_at_checked(HASH_BYTES)?;
-    let (numbers, _) = vector.as_chunks::<4>();
-    let vector: Vector = numbers.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
-    vector.iter().all(|x| x.is_finite()).then_some(())?;
-    Some((hash.try_into().ok()?, vector))
+    Some((hash.try_into().ok()?, vector.into()))
 }
 
-/// Hash of everything that makes vectors incomparable.
+/// Hash of everything that makes vectors incomparable: the model, and how they are stored.
 fn header_of(identity: &Identity) -> [u8; HASH_BYTES] {
-    Sha256::digest(format!("{identity:?}")).into()
+    Sha256::digest(format!("int8 {identity:?}")).into()
 }

@@ -1,11 +1,9 @@
 //! Why a skill is a candidate, in one line.
 
-use std::collections::HashSet;
-
-use lyceum_content::skill::Draft;
-use lyceum_search::terms;
-
-use super::text::Fields;
+use super::{
+    Task,
+    text::{Field, SkillText},
+};
 
 /// Maximum number of words per field.
 const MAX_WORDS: usize = 4;
@@ -14,33 +12,21 @@ const MAX_WORDS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Reason {
     /// The words as the task writes them, by the first field that has them.
-    words: Vec<(&'static str, Vec<String>)>,
+    words: Vec<(Field, Vec<String>)>,
 }
 
 impl Reason {
     /// Compares a task with a skill.
-    pub(crate) fn of(task: &str, skill: &Draft) -> Self {
-        let fields = Fields::of(skill);
-        let fields = [
-            ("name", fields.name.as_str()),
-            ("tags", &fields.tags),
-            ("description", &skill.description),
-            ("headings", &fields.headings),
-        ];
-        let task_terms = terms(task);
-        let mut seen = HashSet::new();
-        let mut words = Vec::new();
-        for (field, text) in fields {
-            let stems: HashSet<String> = terms(text).into_iter().map(|term| term.stem).collect();
-            let shared: Vec<String> = (task_terms.iter())
-                .filter(|term| stems.contains(&term.stem) && seen.insert(term.stem.as_str()))
-                .filter_map(|term| Some(task.get(term.range.clone())?.to_lowercase()))
-                .take(MAX_WORDS)
-                .collect();
-            if !shared.is_empty() {
-                words.push((field, shared));
+    pub(crate) fn of(task: &Task<'_>, skill: &SkillText) -> Self {
+        let mut words: Vec<(Field, Vec<String>)> = Field::ALL.map(|field| (field, Vec::new())).into();
+        for word in task.distinct_words() {
+            let Some(stem) = skill.stem(word.stem) else { continue };
+            let first = words.iter_mut().find(|(field, words)| stem.is_in(*field) && words.len() < MAX_WORDS);
+            if let (Some((_, words)), Some(written)) = (first, task.written(word)) {
+                words.push(written);
             }
         }
+        words.retain(|(_, words)| !words.is_empty());
         Self { words }
     }
 
@@ -56,7 +42,8 @@ impl Reason {
         }
         let quoted =
             |words: &[String]| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ");
-        let part = |(field, words): &(&str, Vec<String>)| format!("{} in its {field}", quoted(words));
+        let part =
+            |(field, words): &(Field, Vec<String>)| format!("{} in its {}", quoted(words), field.name());
         self.words.iter().map(part).collect::<Vec<_>>().join("; ")
     }
 }

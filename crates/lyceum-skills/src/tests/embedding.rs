@@ -10,11 +10,11 @@ use std::{
 
 use async_trait::async_trait;
 use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
-use lyceum_search::Connect;
+use lyceum_search::{Connect, VectorTable};
 use tokio_util::sync::CancellationToken;
 
 use super::{folder, refreshing::skills_of, write};
-use crate::Skills;
+use crate::{Skills, ranking::Coverage};
 
 /// A model with one dimension per subject.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ async fn skills_are_embedded_once_and_found_by_meaning() {
     assert_eq!(passages.load(Ordering::SeqCst), 2);
     let skill_set = skills.skill_set().await.unwrap();
     let cosines = skills.embedding.cosines(&skill_set.ranker, "check this agreement").await.unwrap();
-    assert_eq!(cosines, [1.0, 0.0]);
+    assert_eq!(cosines.iter().map(|cosine| (cosine * 100.0).round()).collect::<Vec<_>>(), [100.0, 0.0]);
     assert_eq!(skills.embedding.cosines(&skill_set.ranker, " ").await, None);
 
     // A changed skill is lexical until it has its vector; the others keep theirs.
@@ -114,7 +114,7 @@ async fn skills_are_embedded_once_and_found_by_meaning() {
     skills.refresh_in_turn().await;
     until_ranked_by(&skills, "hybrid").await;
     assert_eq!(passages.load(Ordering::SeqCst), 3);
-    while std::fs::metadata(&cache).map_or(0, |meta| meta.len()) != 32 + 2 * (32 + 12) {
+    while std::fs::metadata(&cache).map_or(0, |meta| meta.len()) != 32 + 2 * (32 + 4 + 3) {
         tokio::task::yield_now().await;
     }
     stop.cancel();
@@ -133,6 +133,46 @@ async fn skills_are_embedded_once_and_found_by_meaning() {
     until_ranked_by(&skills, "hybrid").await;
     assert_eq!(passages.load(Ordering::SeqCst), 5);
     stop.cancel();
+}
+
+#[tokio::test]
+async fn a_body_that_speaks_of_the_task_counts_as_much_as_the_description() {
+    let with_body = |name: &str, description: &str, body: &str| skill(name, description) + body;
+    let files = folder(&[
+        ("both/SKILL.md", &with_body("both", "Reviews contracts", "Read each agreement twice.")),
+        ("description/SKILL.md", &with_body("description", "Reviews contracts", "Draw a chart first.")),
+        ("body/SKILL.md", &with_body("body", "Draws charts", "For every agreement.")),
+        ("neither/SKILL.md", &with_body("neither", "Draws charts", "For every invoice.")),
+        ("short/SKILL.md", &skill("short", "Reviews contracts")),
+    ]);
+    let data = tempfile::tempdir().unwrap();
+    let (cache, passages) = (data.path().join("vectors.bin"), Arc::new(AtomicUsize::new(0)));
+    let stop = CancellationToken::new();
+    let skills = start(files.path(), &cache, MODEL, &passages, &stop);
+    until_ranked_by(&skills, "hybrid").await;
+    let skill_set = skills.skill_set().await.unwrap();
+    let paths: Vec<&str> = skill_set.index.skills().iter().map(|skill| skill.path.as_str()).collect();
+    assert_eq!(paths, ["body", "both", "description", "neither", "short"]);
+    let cosines = skills.embedding.cosines(&skill_set.ranker, "an agreement").await.unwrap();
+    let percent: Vec<f32> = cosines.iter().map(|cosine| (cosine * 100.0).round()).collect();
+    assert_eq!(percent, [50.0, 100.0, 50.0, 0.0, 100.0]);
+    assert_eq!(passages.load(Ordering::SeqCst), 5 + 4);
+    stop.cancel();
+}
+
+#[test]
+fn descriptions_count_alone_until_the_bodies_are_embedded() {
+    let text = skill("law", "Reviews contracts") + "Draw a chart first.";
+    let skill_set = super::skill_set(&[("law/SKILL.md", text.as_str())]);
+    let ranker = &skill_set.ranker;
+    let [summary, body] = [[1.0, 0.0], [0.0, 1.0]].map(|vector| VectorTable::quantize(&vector));
+    let summary_hash = ranker.summaries().next().unwrap().hash;
+    assert_eq!((ranker.coverage(), ranker.cosines(&[1.0, 0.0])), (Coverage::Nothing, None));
+    ranker.take_vectors(|hash| (*hash == summary_hash).then_some(summary.as_slice()));
+    let percent = || (ranker.cosines(&[1.0, 0.0]).unwrap()[0] * 100.0).round();
+    assert_eq!((ranker.coverage(), percent()), (Coverage::Summaries, 100.0));
+    ranker.take_vectors(|_| Some(body.as_slice()));
+    assert_eq!((ranker.coverage(), percent()), (Coverage::All, 50.0));
 }
 
 #[tokio::test]

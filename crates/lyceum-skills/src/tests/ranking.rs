@@ -5,7 +5,7 @@ use lyceum_content::skill::{Hit, Match};
 use super::{document, skill_set};
 use crate::{
     SkillSet,
-    ranking::{Reason, merge},
+    ranking::{Reason, Task, merge},
 };
 
 /// Skills as people write them: no keywords, a description, headings.
@@ -56,7 +56,7 @@ fn paths(skill_set: &SkillSet, outcome: &Match) -> Vec<String> {
 #[track_caller]
 fn check(task: &str, expected: &[&str]) {
     let skill_set = set_of(&office());
-    let outcome = skill_set.ranker.rank(task, None).outcome(3);
+    let outcome = skill_set.ranker.rank(&Task::new(task), None).outcome(3);
     assert_eq!(paths(&skill_set, &outcome), expected, "{task}: {outcome:?}");
 }
 
@@ -98,14 +98,14 @@ fn equals_are_at_most_three_candidates_each_with_a_reason() {
         ("d/SKILL.md", same("d")),
     ];
     let skill_set = set_of(&files);
-    let ranking = skill_set.ranker.rank("deploy billing", None);
+    let ranking = skill_set.ranker.rank(&Task::new("deploy billing"), None);
     assert_eq!(paths(&skill_set, &ranking.outcome(10)), ["a", "b", "c"]);
     assert_eq!(paths(&skill_set, &ranking.outcome(2)), ["a", "b"]);
     assert!(matches!(ranking.outcome(1), Match::Ambiguous(hits) if hits.len() == 1));
-    let reason = Reason::of("Deploy billing", &skill_set.index.skills()[0]);
+    let reason = Reason::of(&Task::new("Deploy billing"), skill_set.ranker.text_of(0).unwrap());
     assert_eq!(reason.line(), "\"deploy\", \"billing\" in its description");
     assert_eq!(reason.words(), ["deploy", "billing"]);
-    let distant = Reason::of("ship invoices", &skill_set.index.skills()[0]);
+    let distant = Reason::of(&Task::new("ship invoices"), skill_set.ranker.text_of(0).unwrap());
     assert_eq!(distant.line(), "no word in common; its description is close in meaning");
 }
 
@@ -116,11 +116,17 @@ fn vectors_find_what_shares_no_word() {
         |path: &str| skill_set.index.skills().iter().position(|one| one.path.as_str() == path).unwrap();
     let mut cosines = vec![0.05; 5];
     cosines[position("office/docx")] = 0.7;
-    let outcome = skill_set.ranker.rank("legal agreement", Some(&cosines)).outcome(3);
+    let outcome = skill_set.ranker.rank(&Task::new("legal agreement"), Some(&cosines)).outcome(3);
     assert_eq!(paths(&skill_set, &outcome), ["office/docx"]);
-    assert_eq!(skill_set.ranker.rank("legal agreement", Some(&[0.1; 5])).outcome(3), Match::Nothing);
+    assert_eq!(
+        skill_set.ranker.rank(&Task::new("legal agreement"), Some(&[0.1; 5])).outcome(3),
+        Match::Nothing
+    );
     // Vectors of another set are not used.
-    assert_eq!(skill_set.ranker.rank("legal agreement", Some(&[0.9; 3])).outcome(3), Match::Nothing);
+    assert_eq!(
+        skill_set.ranker.rank(&Task::new("legal agreement"), Some(&[0.9; 3])).outcome(3),
+        Match::Nothing
+    );
 }
 
 #[test]
@@ -133,7 +139,11 @@ fn declared_keywords_come_first_in_a_mixed_set_and_both_are_offered() {
         let by_keywords = skill_set.index.query(task).outcome(settings);
         paths(
             &skill_set,
-            &merge(by_keywords, skill_set.ranker.rank(task, None).outcome(3), settings.max_results),
+            &merge(
+                by_keywords,
+                skill_set.ranker.rank(&Task::new(task), None).outcome(3),
+                settings.max_results,
+            ),
         )
     };
     assert_eq!(outcome_of("make powerpoint slides"), ["slides", "office/pptx"]);

@@ -2,14 +2,15 @@
 
 use lyceum_content::skill::{Asset, Hit, Inherited, Match, Query, Script, Skill};
 use lyceum_model::ErrorCode;
-use lyceum_tools::{Call, Error, Tool};
+use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     SkillSet, Skills,
     analytics::Event,
-    ranking::{self, Ranking, Reason},
+    profile::with_profile,
+    ranking::{self, Ranking, Reason, Task},
     service::find,
 };
 
@@ -112,6 +113,10 @@ impl Tool for GetSkill {
     type Args = Args;
     type Output = Output;
 
+    fn contract(skills: &Skills, spec: ToolSpec) -> ToolSpec {
+        with_profile(skills, spec)
+    }
+
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         if args.context.is_none() && args.skill_path.is_none() {
             let message = "context: is missing; describe the task, or give a skill_path";
@@ -126,7 +131,9 @@ impl Tool for GetSkill {
         let settings = &skill_set.settings.matching;
         let query = skill_set.index.query(&context);
         let cosines = skills.embedding.cosines(&skill_set.ranker, &context).await;
-        let ranking = skill_set.ranker.rank(&context, cosines.as_deref());
+        // Split into words only if there is something to rank.
+        let task = Task::new(if skill_set.ranker.is_empty() { "" } else { &context });
+        let ranking = skill_set.ranker.rank(&task, cosines.as_deref());
         let (by_keywords, ranked) = (query.outcome(settings), ranking.outcome(settings.max_results));
         let outcome = ranking::merge(by_keywords, ranked, settings.max_results);
         if let Some(path) = &args.skill_path {
@@ -135,7 +142,7 @@ impl Tool for GetSkill {
             let is_exact = context.trim().is_empty();
             let score = if is_exact { 1.0 } else { score(&skill_set, skill, &query, &ranking) };
             let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
-            let request = Request { context: &context, query, score, was_ambiguous };
+            let request = Request { context: &context, task: &task, query, score, was_ambiguous };
             return serve(skills, &skill_set, skill, &request);
         }
         match outcome {
@@ -145,7 +152,7 @@ impl Tool for GetSkill {
             }
             Match::Ambiguous(hits) => {
                 let candidates: Vec<Candidate> =
-                    hits.iter().filter_map(|hit| candidate(&skill_set, &context, &query, hit)).collect();
+                    hits.iter().filter_map(|hit| candidate(&skill_set, &task, &query, hit)).collect();
                 let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
                 skills.track(&skill_set, &Event::Ambiguous { context, candidates: paths });
                 let message = "Multiple skills match. Specify your need or pick a skill_path.";
@@ -154,7 +161,7 @@ impl Tool for GetSkill {
             Match::One(Hit { skill, score }) => {
                 let skill = skill_set.index.skills().get(skill);
                 let skill = skill.ok_or_else(|| Error::internal("a hit without a skill"))?;
-                let request = Request { context: &context, query, score, was_ambiguous: false };
+                let request = Request { context: &context, task: &task, query, score, was_ambiguous: false };
                 serve(skills, &skill_set, skill, &request)
             }
         }
@@ -164,6 +171,7 @@ impl Tool for GetSkill {
 /// The request, and how well the skill fits it.
 struct Request<'a> {
     context: &'a str,
+    task: &'a Task<'a>,
     query: Query<'a>,
     score: f64,
     was_ambiguous: bool,
@@ -186,10 +194,9 @@ fn serve(
     let found = SkillOutput {
         skill_path: skill.path.to_string(),
         score: request.score,
-        matched_keywords: if skill.keywords.is_empty() {
-            Reason::of(request.context, skill).words()
-        } else {
-            owned(request.query.matched(&skill.keywords))
+        matched_keywords: match skill_set.text_of(skill) {
+            Some(text) => Reason::of(request.task, text).words(),
+            None => owned(request.query.matched(&skill.keywords)),
         },
         content,
         assets: skill.assets.clone(),
@@ -209,14 +216,14 @@ fn serve(
 }
 
 /// How well a requested skill fits the task.
-fn score(skill_set: &SkillSet, skill: &Skill, query: &Query<'_>, ranking: &Ranking) -> f64 {
+fn score(skill_set: &SkillSet, skill: &Skill, query: &Query<'_>, ranking: &Ranking<'_>) -> f64 {
     let Some(place) = skill_set.index.place_of(skill) else { return 0.0 };
     if skill.keywords.is_empty() { ranking.score(place).unwrap_or(0.0) } else { query.score(place) }
 }
 
-fn candidate(skill_set: &SkillSet, context: &str, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
+fn candidate(skill_set: &SkillSet, task: &Task<'_>, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
     let skill = skill_set.index.skills().get(hit.skill)?;
-    let reason = skill.keywords.is_empty().then(|| Reason::of(context, skill));
+    let reason = skill_set.ranker.text_of(hit.skill).map(|text| Reason::of(task, text));
     Some(Candidate {
         skill_path: skill.path.to_string(),
         score: hit.score,

@@ -10,7 +10,7 @@ const STATE: Namespace = Namespace { name: "state", ttl_seconds: None };
 #[tokio::test]
 async fn what_was_written_is_there_after_a_restart() {
     let super::Scene { db, folder } = scene();
-    db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
+    db.write("test", |tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
     drop(db);
     let db = Db::open(&folder.path().join("lyceum.db")).unwrap();
     assert_eq!(db.read(|tx| STATE.get(tx, "a", at(0))).await.unwrap(), Some(b"1".to_vec()));
@@ -40,7 +40,7 @@ async fn a_damaged_file_is_put_aside() {
         std::fs::write(&file, "this is no database, and longer than a header of one hundred bytes has to be so that it is looked at whole").unwrap();
         assert!(matches!(Db::open(&file), Err(DbError::Corrupt(_))));
         let db = Db::recreate(&file).unwrap();
-        db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
+        db.write("test", |tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
     }
     let aside = |number: u32| folder.path().join(format!("lyceum.db.damaged-{number}"));
     assert!(aside(1).exists() && aside(2).exists() && !aside(3).exists());
@@ -52,7 +52,7 @@ async fn two_that_open_it_see_each_other_s_writes() {
     let other = Db::open(&folder.path().join("lyceum.db")).unwrap();
     for number in 0..20_u8 {
         let (one, two) = if number % 2 == 0 { (&db, &other) } else { (&other, &db) };
-        one.write(move |tx| STATE.put(tx, "a", &[number], at(0))).await.unwrap();
+        one.write("test", move |tx| STATE.put(tx, "a", &[number], at(0))).await.unwrap();
         assert_eq!(two.read(|tx| STATE.get(tx, "a", at(0))).await.unwrap(), Some(vec![number]));
     }
 }
@@ -68,9 +68,11 @@ fn a_folder_that_can_t_be_made_is_told() {
 #[tokio::test]
 async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     let super::Scene { db, folder } = scene();
-    db.write(|tx| (0..2000).try_for_each(|number| STATE.put(tx, &number.to_string(), &[7; 200], at(0))))
-        .await
-        .unwrap();
+    db.write("test", |tx| {
+        (0..2000).try_for_each(|number| STATE.put(tx, &number.to_string(), &[7; 200], at(0)))
+    })
+    .await
+    .unwrap();
     drop(db);
     let file = folder.path().join("lyceum.db");
     let mut bytes = std::fs::read(&file).unwrap();
@@ -86,7 +88,7 @@ async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     assert!(matches!(Db::open(&file), Err(DbError::MarkedCorrupt)));
     let db = Db::recreate(&file).unwrap();
     assert_eq!(db.read(|tx| STATE.get(tx, "1", at(0))).await.unwrap(), None);
-    db.write(|tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
+    db.write("test", |tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
     drop(db);
     let kept = Db::open(&file).unwrap().read(|tx| STATE.get(tx, "1", at(0))).await.unwrap();
     assert_eq!(kept, Some(b"anew".to_vec()), "it was moved aside again");

@@ -1,19 +1,23 @@
 //! `server_info`: server version, enabled services, and the freshness of each source.
 
 use lyceum_content::SourceStatus;
+use lyceum_model::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
 
+/// A list that depends on the caller.
+type ListFor<T> = Box<dyn Fn(&Caller) -> Vec<T> + Send + Sync>;
+
 /// The data that the tool reports.
 pub struct ServerFacts {
     /// The version of the program.
     pub version: &'static str,
-    /// The enabled services, by name.
-    pub services: Vec<String>,
-    /// Returns the sources and their current freshness.
-    pub sources: Box<dyn Fn() -> Vec<SourceStatus> + Send + Sync>,
+    /// Returns the enabled services that a caller may use, by name.
+    pub services: ListFor<String>,
+    /// Returns the sources of those services, with their current freshness.
+    pub sources: ListFor<SourceStatus>,
 }
 
 /// The tool.
@@ -53,13 +57,13 @@ impl Tool for ServerInfo {
     type Args = Args;
     type Output = Output;
 
-    async fn call(facts: &ServerFacts, _: &Call, Args {}: Args) -> Result<Output, Error> {
+    async fn call(facts: &ServerFacts, call: &Call, Args {}: Args) -> Result<Output, Error> {
         Ok(Output {
             name: "lyceum",
             version: facts.version,
             protocol_versions: SUPPORTED_VERSIONS.iter().map(ToString::to_string).collect(),
-            services: facts.services.clone(),
-            sources: (facts.sources)(),
+            services: (facts.services)(call.caller()),
+            sources: (facts.sources)(call.caller()),
         })
     }
 }

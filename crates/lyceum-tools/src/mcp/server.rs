@@ -1,23 +1,44 @@
 //! The MCP server: identity, capabilities and budget.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
-use lyceum_model::Caller;
+use lyceum_model::{Access, Caller};
 use rmcp::model::{
     DiscoverResult, ExtensionCapabilities, Implementation, JsonObject, PromptsCapability,
     ResourcesCapability, ServerCapabilities, ToolsCapability,
 };
 
 use super::{Message, SUPPORTED_VERSIONS, Seal, encode::ServerInfoStamp};
-use crate::{ByteBudget, Hub, View};
+use crate::{ByteBudget, Hub, View, gate};
 
 /// Identity of the server.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// Name, title, version.
     pub implementation: Implementation,
-    /// Instructions for the model.
-    pub instructions: String,
+    /// Instructions for the model, by service.
+    pub instructions: Vec<Instructions>,
+}
+
+/// Instructions for the model about one service, for the callers who may use it. They are made when a client asks, because
+/// they may depend on what is served then.
+#[derive(Clone)]
+pub struct Instructions {
+    access: Access,
+    text: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Instructions {
+    /// Makes instructions with that function, for callers with that access.
+    pub fn new(access: Access, text: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self { access, text: Arc::new(text) }
+    }
+}
+
+impl fmt::Debug for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instructions").field(&self.access).field(&(self.text)()).finish()
+    }
 }
 
 /// The MCP server over one hub.
@@ -95,9 +116,16 @@ impl Mcp {
         capabilities
     }
 
+    /// The instructions for a caller: those of the services that the caller may use.
+    pub fn instructions(&self, caller: &Caller) -> Option<String> {
+        let parts = self.identity.instructions.iter().filter(|one| gate::permit(caller, &one.access).is_ok());
+        let texts: Vec<String> = parts.map(|one| (one.text)()).filter(|text| !text.is_empty()).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
+    }
+
     pub(crate) fn discover(&self, view: &View) -> DiscoverResult {
         let mut result = DiscoverResult::new(SUPPORTED_VERSIONS.to_vec(), self.capabilities(view));
-        result.instructions = Some(self.identity.instructions.clone());
+        result.instructions = self.instructions(view.caller());
         result
     }
 }

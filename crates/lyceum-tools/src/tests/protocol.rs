@@ -1,6 +1,6 @@
 //! What every request of MCP 2026-07-28 must contain, and what every response does.
 
-use lyceum_model::Access;
+use lyceum_model::{Access, Caller, MCP_READ, Scope, Tier};
 use serde_json::{Value, json};
 
 use super::{Client, SHELF, prompt, resource, spec, tool};
@@ -74,6 +74,17 @@ async fn a_server_says_what_it_speaks_and_can() {
       "ttlMs": 0
     }
     "#);
+}
+
+#[tokio::test]
+async fn a_model_is_instructed_about_what_its_caller_may_use() {
+    let member = Caller::known("ana", Tier::Member, [MCP_READ, Scope::from_static("shelf:read")]);
+    let discovered = client().called_by(member).ask("server/discover", json!({})).await;
+    assert_eq!(discovered["instructions"], "Read the labels. Members take a key.");
+    // A token that may read nothing is told nothing.
+    let nobody = Caller::known("ben", Tier::Member, []);
+    let discovered = client().called_by(nobody).ask("server/discover", json!({})).await;
+    assert_eq!(discovered.get("instructions"), None);
 }
 
 #[tokio::test]

@@ -98,8 +98,7 @@ async fn a_state_that_was_changed_anywhere_is_refused() {
 #[tokio::test]
 async fn a_state_of_another_server_is_refused() {
     let here = client();
-    let identity =
-        Identity { implementation: Implementation::new("other", "0"), instructions: String::new() };
+    let identity = Identity { implementation: Implementation::new("other", "0"), instructions: Vec::new() };
     let hub = Arc::new(Hub::new(super::tools([booking("book")])));
     let there = Client { mcp: Mcp::new(hub, identity, Seal::new([8; 32])), ..client() };
     check_refused(&here.ask("tools/call", second_round(&there).await).await);

@@ -29,7 +29,7 @@ pub(super) fn audit(config: &Config, after: i64, format: Format) -> anyhow::Resu
     let db = Db::open(&file)?;
     let (mut after, mut out) = (after, io::BufWriter::new(io::stdout().lock()));
     loop {
-        let lines = db.read_here(|tx| audit::after(tx, after, PAGE_ROWS))?;
+        let lines = db.read_blocking(|tx| audit::after(tx, after, PAGE_ROWS))?;
         let Some(last) = lines.last() else { break };
         after = last.seq;
         for line in &lines {

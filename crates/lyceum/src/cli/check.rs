@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     config::{Config, Fault, Faults, Overrides, Purpose, json_schema},
+    data_dir,
     finding::counted,
     http,
     services::KINDS,
@@ -33,7 +34,7 @@ pub(super) fn check(overrides: &Overrides, args: &CheckArgs) -> anyhow::Result<E
             let (sources, listen) = (counted(config.sources.len(), "source", "sources"), config.listen);
             let file = config.file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
             writeln!(out, "the configuration{file} is valid: listen on {listen}, {sources}")?;
-            for warning in config.warnings() {
+            for warning in warnings(&config) {
                 writeln!(out, "warning: {warning}")?;
             }
             Ok(ExitCode::SUCCESS)
@@ -45,6 +46,10 @@ pub(super) fn check(overrides: &Overrides, args: &CheckArgs) -> anyhow::Result<E
     }
 }
 
+fn warnings(config: &Config) -> Vec<String> {
+    config.warnings().into_iter().chain(data_dir::problem(&config.data_dir)).collect()
+}
+
 /// The result as JSON. Its keys are stable.
 fn as_json(loaded: &Result<Config, Faults>) -> Value {
     match loaded {
@@ -54,7 +59,7 @@ fn as_json(loaded: &Result<Config, Faults>) -> Value {
             "listen": config.listen.to_string(),
             "sources": config.sources.iter().map(|source| source.name.as_str()).collect::<Vec<_>>(),
             "errors": [],
-            "warnings": config.warnings(),
+            "warnings": warnings(config),
         }),
         Err(Faults(faults)) => {
             let error = |fault: &Fault| {

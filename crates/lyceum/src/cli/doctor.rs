@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use crate::{
     app::public_url,
     config::{Config, Overrides, Purpose},
+    data_dir,
     finding::{Listing, lines},
     service::{Examination, Finding, Service},
     services::{KINDS, Services},
@@ -109,7 +110,12 @@ fn diagnose(overrides: &Overrides, mut add: impl FnMut(Section) -> anyhow::Resul
             return add(Section { healthy: false, ..section });
         }
     };
-    add(configuration(&config))?;
+    let section = configuration(&config);
+    let is_usable = section.healthy;
+    add(section)?;
+    if !is_usable {
+        return Ok(());
+    }
     let runtime = Runtime::new()?;
     add(Section::new("search", &format!("search: {}", search(&config))))?;
     let services = Services::make(&config, Audience::OnePerson)?;
@@ -139,6 +145,10 @@ fn configuration(config: &Config) -> Section {
     let text = format!("configuration: valid ({file}); data in {}", config.data_dir.display());
     let mut section = Section::new("configuration", &text);
     section.lines.extend(config.warnings().into_iter().map(|warning| format!("  warning  {warning}")));
+    if let Err(error) = data_dir::prepare(&config.data_dir) {
+        section.lines.push(format!("  error  {error}"));
+        section.healthy = false;
+    }
     if config.has_unnamed_proxy() {
         section.lines.push("proxy: server.public_url is set and the server listens on loopback, so there must be a reverse proxy; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit".to_owned());
     }

@@ -27,7 +27,7 @@ pub(super) fn grants(
         );
     }
     let (db, now) = (Db::open(&file)?, Timestamp::now());
-    let listed = db.read_here(|tx| grants::list(tx, subject, now))?;
+    let listed = db.read_blocking(|tx| grants::list(tx, subject, now))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     match end {
         None => {

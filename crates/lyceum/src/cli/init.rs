@@ -6,12 +6,22 @@ use std::{
     io::{self, Write},
     path::Path,
     process::ExitCode,
+    sync::Arc,
 };
 
-use anyhow::Context;
+use anyhow::{Context, bail};
+use lyceum_model::SourceName;
+use lyceum_skills::Audience;
 
-use super::locations;
-use crate::config::{Config, Overrides, Purpose, SourceArgument, is_url};
+use super::{
+    locations::{self, RecognisedLocation},
+    summary::{self, SUMMARY_TIMEOUT, Section},
+};
+use crate::{
+    config::{Config, Overrides, Purpose, SourceArgument, is_url},
+    service::Service,
+    services::Services,
+};
 
 /// Writes the file, unless there is one.
 pub(super) fn init(
@@ -19,28 +29,50 @@ pub(super) fn init(
     locations: &[String],
     output: &Path,
 ) -> anyhow::Result<ExitCode> {
+    if output.exists() {
+        bail!("{} exists; to replace it, delete it first", output.display());
+    }
     let recognised = locations::add(&mut overrides, locations, Purpose::Once)?;
     let config = Config::load(&overrides, Purpose::Once)?;
     let first = config.sources.len().saturating_sub(locations.len());
-    let names: Vec<&str> = config.sources.iter().skip(first).map(|source| source.name.as_str()).collect();
+    let names: Vec<&SourceName> = config.sources.iter().skip(first).map(|source| &source.name).collect();
+    let sections = sections(&config, &recognised, &names)?;
     let mut text = format!(
         "# Written by `lyceum init {}`. Check it with `lyceum check`, then run `lyceum serve`.\n",
         locations.join(" ")
     );
-    for ((location, argument), name) in recognised.iter().zip(&overrides.sources).zip(names) {
+    for ((section, argument), name) in sections.iter().zip(&overrides.sources).zip(names) {
         let argument =
             SourceArgument { location: relative_to(output, &argument.location), ..argument.clone() };
-        write!(text, "\n# {location}\n{}", tables(&argument, name))?;
+        let comment: String = section.lines().lines().map(|line| format!("# {line}\n")).collect();
+        write!(text, "\n{comment}{}", tables(&argument, name.as_str()))?;
     }
     let file = fs::OpenOptions::new().write(true).create_new(true).open(output);
-    let exists = || format!("cannot write {}; to replace it, delete it first", output.display());
-    file.and_then(|mut file| file.write_all(text.as_bytes())).with_context(exists)?;
+    let cannot = || format!("cannot write {}", output.display());
+    file.and_then(|mut file| file.write_all(text.as_bytes())).with_context(cannot)?;
     let mut out = io::stdout().lock();
-    for location in &recognised {
-        writeln!(out, "{location}")?;
+    for section in &sections {
+        writeln!(out, "{}", section.lines())?;
     }
     writeln!(out, "Wrote {}. Next: lyceum check, lyceum serve", output.display())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is served of these sources, after a sync.
+#[tokio::main(flavor = "current_thread")]
+async fn sections(
+    config: &Config,
+    recognised: &[RecognisedLocation],
+    names: &[&SourceName],
+) -> anyhow::Result<Vec<Section>> {
+    let services = Services::make(config, Audience::OnePerson)?;
+    let reads_them =
+        |service: &&Arc<dyn Service>| service.sources().iter().any(|source| names.contains(&&source.name));
+    let services: Vec<&Arc<dyn Service>> = services.iter().filter(reads_them).collect();
+    for service in &services {
+        service.examine().await?;
+    }
+    Ok(summary::sections(services.into_iter(), config, recognised, SUMMARY_TIMEOUT).await)
 }
 
 /// A location as the file names it: paths are relative to the folder of the file, or absolute.

@@ -18,7 +18,7 @@ use lyceum_source::{Snapshot, Source};
 use crate::{
     auth::SIGN_IN,
     config::{self, Config, Overrides, Purpose, ServiceArgument, SourceArgument},
-    knowledge, services, skills, sources,
+    data_dir, knowledge, services, skills, sources,
 };
 
 /// Maximum size of a file to look into.
@@ -27,6 +27,7 @@ const MAX_SAMPLE_BYTES: u64 = 256 * 1024;
 /// A location, and what it was recognised as.
 #[derive(Debug)]
 pub(super) struct RecognisedLocation {
+    /// As it was typed, but without credentials.
     location: String,
     recognition: Recognition,
 }
@@ -46,17 +47,26 @@ pub(super) fn add(
         return Ok(Vec::new());
     }
     let config = Config::load(overrides, purpose)?;
+    data_dir::prepare(&config.data_dir)?;
     let first = config.sources.len().saturating_sub(locations.len());
     let ontology = Ontology::standard()?;
     let mut recognised = Vec::new();
     for (location, declared) in locations.iter().zip(config.sources.iter().skip(first)) {
-        let snapshot = snapshot(location, &sources::source(&config, declared)?)?;
+        let source = sources::source(&config, declared)?;
+        let location = match &source {
+            Source::Repository(repository) => repository.url(),
+            Source::Folder(_) | Source::Bundled(_) => location,
+        };
+        let snapshot = snapshot(location, &source)?;
         let read = |path: &_| String::from_utf8(snapshot.read(path, MAX_SAMPLE_BYTES).ok()?).ok();
         let recognition = recognise(snapshot.files().keys(), &ontology, read);
-        recognised.push(RecognisedLocation { location: location.clone(), recognition });
+        recognised.push(RecognisedLocation { location: location.to_owned(), recognition });
     }
     let names: Vec<&str> = config.sources.iter().skip(first).map(|source| source.name.as_str()).collect();
-    overrides.sources = arguments(&recognised, &names);
+    let services = services_of(&recognised, &names);
+    for (argument, services) in overrides.sources.iter_mut().zip(services) {
+        argument.services = services;
+    }
     Ok(recognised)
 }
 
@@ -69,6 +79,11 @@ fn check(location: &str) -> anyhow::Result<()> {
     match fs::read_dir(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if location.contains(':') && config::is_mistyped_url(location) {
+                bail!(
+                    "{location} is neither a folder nor a URL that Git can fetch from; write for example https://github.com/team/kb.git"
+                );
+            }
             let host = location.split('/').next().unwrap_or_default();
             if host.contains('.') && location.contains('/') && !host.starts_with('.') {
                 bail!("no such folder: {location}; for a repository, write https://{location}");
@@ -93,7 +108,7 @@ async fn snapshot(location: &str, source: &Source) -> anyhow::Result<Snapshot> {
 }
 
 /// The services of each location. Services of a kind that occurs once keep the plain name of the kind.
-fn arguments(recognised: &[RecognisedLocation], names: &[&str]) -> Vec<SourceArgument> {
+fn services_of(recognised: &[RecognisedLocation], names: &[&str]) -> Vec<Vec<ServiceArgument>> {
     let is_several = |of: fn(&Recognition) -> bool| {
         recognised.iter().filter(|location| of(&location.recognition)).count() > 1
     };
@@ -121,7 +136,7 @@ fn arguments(recognised: &[RecognisedLocation], names: &[&str]) -> Vec<SourceArg
             let path = found.root.clone();
             services.push(ServiceArgument { table: skills::KIND.table, name, exclude: Vec::new(), path });
         }
-        SourceArgument { location: location.location.clone(), services }
+        services
     };
     recognised.iter().zip(names).map(services).collect()
 }
@@ -129,6 +144,13 @@ fn arguments(recognised: &[RecognisedLocation], names: &[&str]) -> Vec<SourceArg
 /// Whether a location becomes a knowledge base: one without skills does, even while it is empty.
 fn serves_documents(recognition: &Recognition) -> bool {
     recognition.documents.is_some() || recognition.skills.is_none()
+}
+
+impl RecognisedLocation {
+    /// The location, without credentials.
+    pub(super) fn location(&self) -> &str {
+        &self.location
+    }
 }
 
 impl fmt::Display for RecognisedLocation {

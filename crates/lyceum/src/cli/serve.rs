@@ -15,7 +15,7 @@ use anyhow::Context;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::locations::RecognisedLocation;
+use super::{locations::RecognisedLocation, summary};
 use crate::{
     app::App,
     config::{Config, Overrides, has_working_folder_file},
@@ -109,18 +109,18 @@ async fn serve_current(current: &Arc<Current>, listening: Listening, stop: Cance
 pub(super) async fn serve(
     config: Config,
     overrides: Overrides,
-    recognised: &[RecognisedLocation],
+    recognised: Vec<RecognisedLocation>,
 ) -> anyhow::Result<ExitCode> {
     let listening = listen(&config).await?;
     if let Some(file) = &config.file {
         tracing::info!(config.file = %file, "configuration loaded");
     }
     warn_operator(&config, listening.addr);
-    for location in recognised {
+    for location in &recognised {
         tracing::info!("recognised {location}");
     }
     let app = App::new(config, listening.addr)?;
-    greet(&app, recognised)?;
+    greet(&app, &overrides, recognised)?;
     run(app, listening, Some(overrides)).await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -176,20 +176,39 @@ fn ignores_working_folder_file(config: &Config) -> bool {
     config.file.is_none() && has_working_folder_file()
 }
 
-/// Prints how to connect, if standard output is a terminal.
-fn greet(app: &App, recognised: &[RecognisedLocation]) -> std::io::Result<()> {
+/// If standard output is a terminal, prints where the server listens, and, after the first sync, what it serves.
+fn greet(app: &App, overrides: &Overrides, recognised: Vec<RecognisedLocation>) -> std::io::Result<()> {
     let mut out = std::io::stdout();
     if !out.is_terminal() {
         return Ok(());
     }
-    let url = app.public_url();
     if let Some(file) = &app.config.file {
         writeln!(out, "Using the configuration {file}.")?;
     }
-    for location in recognised {
-        writeln!(out, "Serving {location}.")?;
-    }
-    writeln!(out, "Lyceum listens on {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
-    writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")?;
-    writeln!(out, "What is served, and what is left out:  curl {url}/   and   lyceum doctor\n")
+    let url = app.public_url();
+    writeln!(out, "Lyceum listens on {url}\n")?;
+    let (greeted, overrides) = (app.clone(), overrides.clone());
+    app.tasks.spawn(async move {
+        let sections = summary::sections(
+            greeted.services.iter(),
+            &greeted.config,
+            &recognised,
+            summary::SUMMARY_TIMEOUT,
+        )
+        .await;
+        // Where the log goes elsewhere, so does whoever reads it: a line for each source will do.
+        let text: String = if std::io::stderr().is_terminal() {
+            let sections =
+                sections.iter().map(|section| format!("{}\n", section.lines())).collect::<String>();
+            let next = summary::next_commands(&url, &greeted.config, &overrides, &recognised);
+            format!("\n{sections}{next}\n")
+        } else {
+            sections.iter().map(summary::Section::line).collect()
+        };
+        // In one piece, so that log lines don't come in between.
+        if let Err(error) = out.write_all(text.as_bytes()) {
+            tracing::debug!(error.cause = %error, "could not print what is served");
+        }
+    });
+    Ok(())
 }

@@ -13,6 +13,7 @@ use super::{
     document::Document,
     environment,
     fault::{Fault, Faults},
+    git_url,
     raw::{self, Raw},
     schema, search,
     table::{self, Table},
@@ -248,6 +249,11 @@ impl<'a> Checker<'a> {
     }
 
     fn repository(&mut self, at: &str, url: &str) -> Repository {
+        if git_url::is_mistyped(url) {
+            // Not repeated, for it may contain a secret.
+            let message = "is not a URL that Git can fetch from; write for example url = \"https://github.com/team/kb.git\"";
+            self.fault(&format!("{at}/url"), message.to_owned());
+        }
         let branch = self.text(&format!("{at}/branch")).unwrap_or("main").to_owned();
         let poll_minutes =
             self.document.values.pointer(&format!("{at}/poll_minutes")).and_then(Value::as_u64);
@@ -325,8 +331,8 @@ impl<'a> Checker<'a> {
 
     /// Reports an error at that pointer. The message says what is wrong and how to fix it.
     pub fn fault(&mut self, pointer: &str, message: String) {
-        let key = pointer.trim_start_matches('/').replace('/', ".");
-        self.faults.push(Fault { origin: self.document.origin(pointer), key, message });
+        let (origin, key) = (self.document.origin(pointer), self.document.shown(pointer));
+        self.faults.push(Fault { origin, key, message });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write,
     path::{Path, PathBuf},
 };
 
@@ -109,6 +110,27 @@ impl Document {
                 None => return ValueOrigin::File(self.file.clone()),
             }
         }
+    }
+
+    /// A pointer as it is shown: `server.listen`. A table of an array is shown by its name, as in `source "kb".url`, or by its position,
+    /// from 1.
+    pub(super) fn shown(&self, pointer: &str) -> String {
+        let (mut shown, mut around) = (String::new(), Some(&self.values));
+        for part in pointer.split('/').skip(1) {
+            let part = part.replace("~1", "/").replace("~0", "~");
+            let item =
+                around.and_then(Value::as_array).and_then(|items| items.get(part.parse::<usize>().ok()?));
+            let name = item.and_then(|item| item.get("name")).and_then(Value::as_str);
+            // Writing to a string can't fail.
+            let _written = match (item, name, part.parse::<usize>()) {
+                (_, Some(name), _) => write!(shown, " {name:?}"),
+                (Some(Value::Object(_)), None, Ok(position)) => write!(shown, " {}", position + 1),
+                _ if shown.is_empty() => write!(shown, "{part}"),
+                _ => write!(shown, ".{part}"),
+            };
+            around = item.or_else(|| around?.get(&part));
+        }
+        shown
     }
 
     /// The folder that relative paths are resolved against.

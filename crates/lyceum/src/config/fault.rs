@@ -16,7 +16,7 @@ pub enum ValueOrigin {
     File(PathBuf),
     /// An environment variable.
     Variable(&'static str),
-    /// A command-line flag.
+    /// A command-line flag or argument.
     Flag(&'static str),
 }
 
@@ -51,7 +51,8 @@ impl fmt::Display for ValueOrigin {
             Self::Line { file, line } => write!(f, "{}:{line}", file.display()),
             Self::File(file) => write!(f, "{}", file.display()),
             Self::Variable(name) => write!(f, "the environment variable {name}"),
-            Self::Flag(name) => write!(f, "the flag {name}"),
+            Self::Flag(name) if name.starts_with('-') => write!(f, "the flag {name}"),
+            Self::Flag(name) => write!(f, "the argument {name}"),
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use lyceum_content::{document::Publishing, ontology::Ontology};
-use lyceum_knowledge::{SCRIPT, SKILL};
+use lyceum_knowledge::{PublicContent, SCRIPT, SKILL};
 use lyceum_model::RelPath;
 
 use super::{
-    Bucket, KnowledgeApi, KnowledgeService, Location, Source, Table,
+    Bucket, KnowledgeService, Location, Source, Table,
     check::{Checker, is_unencrypted},
     fault::{Fault, Faults, ValueOrigin},
     raw::Publish,
@@ -25,9 +25,16 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
     })?;
     let title = "Ferry Street".to_owned();
     let rules = Ontology::STANDARD.to_owned();
-    let api = KnowledgeApi::default();
-    let publish = Some(Publishing::Frontmatter);
-    Ok(KnowledgeService { source, title, ontology, rules, publish, exclude: Vec::new(), api, bucket: None })
+    Ok(KnowledgeService {
+        source,
+        title,
+        ontology,
+        rules,
+        publish: Some(Publishing::Frontmatter),
+        exclude: Vec::new(),
+        public: PublicContent::All,
+        bucket: None,
+    })
 }
 
 /// Validates the table beyond its schema.
@@ -72,7 +79,7 @@ pub(crate) fn check(
         Location::Folder(_) | Location::Example => None,
     });
     let rules = format!("{text}\n{publish:?}\n{exclude:?}\n{web_url:?}");
-    let api = api(checker, &format!("{at}/api"));
+    let public = public(checker, &format!("{at}/public"));
     Some(Arc::new(KnowledgeService {
         source: source?,
         title,
@@ -80,7 +87,7 @@ pub(crate) fn check(
         rules,
         publish,
         exclude,
-        api,
+        public,
         bucket,
     }))
 }
@@ -95,15 +102,21 @@ fn publish(checker: &Checker<'_>, at: &str) -> Option<Publishing> {
     }
 }
 
-fn api(checker: &mut Checker<'_>, at: &str) -> KnowledgeApi {
+/// What is public. Everything if nobody signs in, since every caller may then call everything.
+fn public(checker: &mut Checker<'_>, at: &str) -> PublicContent {
     let written = checker.document.values.pointer(at).cloned();
-    let api = written.and_then(|api| serde_json::from_value(api).ok()).unwrap_or_default();
+    let written = written.and_then(|written| serde_json::from_value(written).ok());
     let is_open = matches!(checker.text("/auth/mode"), None | Some("open"));
-    if api == KnowledgeApi::Member && is_open {
-        let message = "has no effect, because auth.mode is \"open\"; set mode in [auth], or remove it";
-        checker.fault(at, message.to_owned());
+    match written {
+        Some(PublicContent::Summaries | PublicContent::Nothing) if is_open => {
+            let message = "has no effect, because auth.mode is \"open\"; set mode in [auth], or remove it";
+            checker.fault(at, message.to_owned());
+            PublicContent::All
+        }
+        None if is_open => PublicContent::All,
+        None => PublicContent::Summaries,
+        Some(written) => written,
     }
-    api
 }
 
 /// The ontology and its source text.

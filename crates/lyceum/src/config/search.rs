@@ -32,6 +32,8 @@ pub struct SearchService {
     pub hub: String,
     /// Whether to download a missing model automatically.
     pub fetch: bool,
+    /// Whether that may run `pip`.
+    pub pip: bool,
 }
 
 /// Validates the table beyond its schema.
@@ -67,7 +69,8 @@ pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchServi
         let message = "models are not downloaded over plain http; use https".to_owned();
         checker.fault("/search/hub", message);
     }
-    SearchService { embedder, embedder_key, reranker, reranker_key, models, hub, fetch: false }
+    let pip = checker.document.values.pointer("/search/pip") == Some(&Value::Bool(true));
+    SearchService { embedder, embedder_key, reranker, reranker_key, models, hub, fetch: false, pip }
 }
 
 /// Deserializes a table, or reports what is missing.

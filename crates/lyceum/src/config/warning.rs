@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use super::{
-    AuthService, Config, KnowledgeApi, KnowledgeService, LibraryRead, LibraryService, Location,
-    SkillsService, Source,
-};
+use lyceum_knowledge::PublicContent;
 
-/// The schemes of URLs that Git fetches from.
-const GIT_SCHEMES: [&str; 7] = ["https", "http", "ssh", "git", "file", "git+ssh", "ssh+git"];
+use super::{
+    AuthService, Config, KnowledgeService, LibraryRead, LibraryService, Location, SkillsService, Source,
+};
 
 impl Config {
     /// Warnings for the operator: risky or without effect, but not errors.
@@ -52,10 +50,9 @@ impl Config {
         let root = match &source.location {
             Location::Example => return None,
             Location::Repository(repository) => {
-                return (!is_git_url(&repository.url)).then(|| {
-                    format!(
-                        "the url of the source {name:?} is not a URL that Git knows; write for example \"https://github.com/team/kb.git\""
-                    )
+                let is_path = !repository.url.contains(':');
+                return (is_path && !Path::new(&repository.url).exists()).then(|| {
+                    format!("the url of the source {name:?}: no such repository: {}", repository.url)
                 });
             }
             Location::Folder(root) => root,
@@ -83,10 +80,12 @@ impl Config {
         }
         let mut readable = Vec::new();
         for (declared, knowledge) in self.services_of::<KnowledgeService>() {
-            readable.push(match knowledge.api {
-                KnowledgeApi::Public => format!("every document of {} (REST API)", declared.name),
-                KnowledgeApi::Member => format!("search results of {}", declared.name),
-                KnowledgeApi::Off => format!("search results of {} (tools only)", declared.name),
+            readable.extend(match knowledge.public {
+                PublicContent::All => Some(format!("every document of {}", declared.name)),
+                PublicContent::Summaries => {
+                    Some(format!("lists and search results of {}, without full documents", declared.name))
+                }
+                PublicContent::Nothing => None,
             });
         }
         readable
@@ -98,22 +97,9 @@ impl Config {
             return None;
         }
         Some(format!(
-            "without signing in, everyone can read: {}; write anonymous = false in [auth] to require sign-in, or api = \"member\" in [knowledge] to keep whole documents to members",
-            readable.join(", ")
+            "without signing in, everyone can read: {}; to change it, write public = \"nothing\", \"summaries\" or \"all\" in [knowledge], or anonymous = false in [auth]",
+            readable.join("; ")
         ))
-    }
-}
-
-/// Whether Git could fetch from there: a URL with a known scheme, `user@host:path`, or a path.
-fn is_git_url(url: &str) -> bool {
-    let url = url.trim();
-    match url.split_once(':') {
-        None => Path::new(url).exists(),
-        Some((scheme, rest)) if rest.starts_with("//") => {
-            GIT_SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) && rest.len() > 2
-        }
-        // `host:path`, but not a scheme with a slash too few.
-        Some((host, rest)) => !host.contains('/') && !rest.starts_with('/') && !rest.is_empty(),
     }
 }
 
@@ -154,6 +140,30 @@ mod tests {
     }
 
     #[test]
+    fn what_strangers_can_read_is_named_for_each_knowledge_base() {
+        let kb = "[[source]]\nname = \"kb\"\npath = \"skills\"\n[knowledge]\nsource = \"kb\"\n";
+        let auth = "[auth]\nmode = \"github-pat\"\nanonymous = true\n";
+        let summaries =
+            "everyone can read: lists and search results of knowledge, without full documents; to change";
+        check(&format!("{kb}{auth}"), &[summaries]);
+        check(&format!("{kb}public = \"summaries\"\n{auth}"), &[summaries]);
+        check(
+            &format!("{kb}public = \"all\"\n{auth}"),
+            &["everyone can read: every document of knowledge; to change"],
+        );
+        check(&format!("{kb}public = \"nothing\"\n{auth}"), &[]);
+        check(
+            &format!(
+                "{kb}[knowledge.docs]\nsource = \"kb\"\npublic = \"all\"\n[skills]\nsource = \"kb\"\n{auth}"
+            ),
+            &["of knowledge, without full documents; every document of docs; skills of skills; to change"],
+        );
+        // Without anonymous access there are no strangers; without sign-in everyone may do everything.
+        check(&format!("{kb}[auth]\nmode = \"github-pat\"\n"), &[]);
+        check(kb, &[]);
+    }
+
+    #[test]
     fn a_missing_folder_is_named_with_the_nearest_one() {
         let config = |path: &str| {
             format!(
@@ -163,19 +173,5 @@ mod tests {
         check(&config("skils"), &["/skils (did you mean "]);
         check(&config("elsewhere"), &["no such folder: "]);
         check(&config("skills"), &["the path of [skills] in the source \"kb\": no such folder: "]);
-    }
-
-    #[test]
-    fn a_mistyped_url_is_named() {
-        for (url, is_known) in [
-            ("https://github.com/team/kb.git", true),
-            ("git@github.com:team/kb.git", true),
-            ("HTTPS://example.org/kb", true),
-            ("htps://github.com/team/kb", false),
-            ("htps:/github.com/team/kb", false),
-            ("https://", false),
-        ] {
-            assert_eq!(is_git_url(url), is_known, "{url}");
-        }
     }
 }

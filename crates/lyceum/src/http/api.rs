@@ -1,7 +1,7 @@
 //! The REST API below `/api/v1`, and `/llms.txt`: read access to a knowledge base without an MCP client.
 //!
-//! One table defines both the routes and their OpenAPI description. Reads are open to all origins and caches, unless
-//! `[knowledge] api` restricts them to members. Unpublished documents are not in the catalog, and so not in the API.
+//! One table defines both the routes and their OpenAPI description. `[knowledge] public` says what everyone may read;
+//! that is open to all origins and caches. Unpublished documents are not in the catalog, and so not in the API.
 
 mod accept;
 mod cached;
@@ -20,19 +20,14 @@ use axum::{
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
-use lyceum_knowledge::{CatalogSnapshot, Knowledge, Readers};
-use lyceum_model::{Caller, ErrorCode};
+use lyceum_knowledge::{CatalogSnapshot, Knowledge};
+use lyceum_model::{Access, Caller, ErrorCode};
 
 use super::{
     ApiError, challenge_denied,
     route::{Cors, Route},
 };
-use crate::{
-    app::App,
-    config::KnowledgeApi,
-    knowledge::{KnowledgeBase, readers},
-    service::Service,
-};
+use crate::{app::App, knowledge::KnowledgeBase, service::Service};
 use endpoint::{EndpointAccess, Verb};
 
 pub(crate) use endpoint::Endpoint;
@@ -68,9 +63,8 @@ impl Api {
 /// The routes of a knowledge base.
 pub(crate) fn routes(base: &Arc<KnowledgeBase>) -> Vec<Route> {
     let root = base.root();
-    let endpoints = endpoints(base.api()).map(|one| endpoint_route(base, &root, one)).collect();
-    let is_off = base.api() == KnowledgeApi::Off;
-    with_fallbacks(endpoints, &root, move || not_found(is_off))
+    let endpoints = ENDPOINTS.iter().map(|one| endpoint_route(base, &root, one)).collect();
+    with_fallbacks(endpoints, &root, not_found)
 }
 
 /// The routes if there is no knowledge base: errors that say how to configure one.
@@ -99,51 +93,43 @@ fn with_fallbacks(
     routes
 }
 
-/// The endpoints that are served for that setting.
-fn endpoints(api: KnowledgeApi) -> impl Iterator<Item = &'static Endpoint> {
-    ENDPOINTS.iter().filter(move |one| match api {
-        KnowledgeApi::Public | KnowledgeApi::Member => true,
-        KnowledgeApi::Off => one.access == EndpointAccess::OfTool,
-    })
-}
-
 fn endpoint_route(base: &Arc<KnowledgeBase>, root: &str, endpoint: &'static Endpoint) -> Route {
-    let (handler, access, base) = (endpoint.handler, endpoint.access, base.clone());
+    let (run, access, base) = (endpoint.handler, access_of(base, endpoint.access), base.clone());
+    let is_public = access.as_ref().is_some_and(Access::is_public);
     let handler = async move |State(app): State<App>, request: Request| {
-        if let Err(refusal) = permit(&app, &base, access, &request) {
-            return *refusal;
+        if let Some(refusal) = access.and_then(|access| denial(&app, &access, &request)) {
+            return refusal;
         }
-        handler(Api { app, base }, request).await.unwrap_or_else(ApiError::into_response)
+        run(Api { app, base }, request).await.unwrap_or_else(ApiError::into_response)
     };
     let path = format!("{root}{}", endpoint.path);
     let route = match endpoint.verb {
-        Verb::Get => Route::get(path, handler).cors(Cors::PublicRead),
+        Verb::Get if is_public => Route::get(path, handler).cors(Cors::PublicRead),
+        Verb::Get => Route::get(path, handler).cors(Cors::MemberRead),
         Verb::Post => Route::post(path, handler),
     };
     route.described_by(endpoint)
 }
 
-/// Checks whether the caller may use an endpoint.
-fn permit(
-    app: &App,
-    base: &KnowledgeBase,
-    access: EndpointAccess,
-    request: &Request,
-) -> Result<(), Box<Response>> {
-    let access = match access {
-        EndpointAccess::OfTool => return Ok(()),
-        EndpointAccess::Public => Readers::Everyone.access(base.name()),
-        EndpointAccess::Readers => readers(base.api()).access(base.name()),
-    };
+/// The access rule of an endpoint; `None` if the tool behind it has its own.
+fn access_of(base: &KnowledgeBase, access: EndpointAccess) -> Option<Access> {
+    match access {
+        EndpointAccess::Summaries => Some(base.public().summaries(base.name())),
+        EndpointAccess::Documents => Some(base.public().documents(base.name())),
+        EndpointAccess::OfTool => None,
+    }
+}
+
+/// The response, if the gate refuses the caller.
+fn denial(app: &App, access: &Access, request: &Request) -> Option<Response> {
     let caller = caller_of(request);
-    lyceum_tools::permit(&caller, &access).map_err(|denied| {
-        let message = format!("Access denied. The API requires {}.", denied.needs());
-        let details = lyceum_tools::Error::from(denied.clone()).details();
-        let error = ApiError { details, ..ApiError::new(ErrorCode::ScopeMissing, message) };
-        let mut response = error.into_response();
-        challenge_denied(app, &mut response, "/mcp", &caller, &denied);
-        Box::new(response)
-    })
+    let denied = lyceum_tools::permit(&caller, access).err()?;
+    let message = format!("Access denied. This endpoint requires {}.", denied.needs());
+    let details = lyceum_tools::Error::from(denied.clone()).details();
+    let error = ApiError { details, ..ApiError::new(ErrorCode::ScopeMissing, message) };
+    let mut response = error.into_response();
+    challenge_denied(app, &mut response, "/mcp", &caller, &denied);
+    Some(response)
 }
 
 /// The caller that the middleware authenticated.
@@ -152,13 +138,8 @@ fn caller_of(request: &Request) -> Arc<Caller> {
     caller.unwrap_or_else(|| Caller::anonymous().into())
 }
 
-fn not_found(is_off: bool) -> ApiError {
-    let message = if is_off {
-        "the REST API is disabled (knowledge.api); use MCP at /mcp"
-    } else {
-        "no such path; GET /api/v1/openapi.json describes the API"
-    };
-    ApiError::new(ErrorCode::NotFound, message)
+fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "no such path; GET /api/v1/openapi.json describes the API")
 }
 
 fn no_knowledge() -> ApiError {

@@ -39,7 +39,7 @@ impl CorsDecision {
     /// Decides for a request.
     pub(super) fn of(app: &App, cors: Cors, request: &Request<Body>) -> Self {
         let is_read = is_read(cors, request.method());
-        let is_open = is_read && app.config.is_public();
+        let is_open = is_read && cors == Cors::PublicRead && app.config.is_public();
         let origin = request.headers().get(header::ORIGIN);
         let allowed = origin.filter(|origin| cors == Cors::AnyOrigin || is_allowed(app, origin));
         let is_refused = origin.is_some() && allowed.is_none() && !is_open;
@@ -62,7 +62,7 @@ impl CorsDecision {
     pub(super) fn finish(self, app: &App, response: &mut Response) {
         if self.is_read {
             forbid_caching_errors(response);
-            if app.auth.is_some() && !app.config.is_public() {
+            if app.auth.is_some() && !self.is_open {
                 mark_private(response.headers_mut());
             }
         }
@@ -74,9 +74,10 @@ impl CorsDecision {
     }
 }
 
-/// Whether a request only reads content that may be public.
+/// Whether a request only reads published content.
 pub(super) fn is_read(cors: Cors, method: &Method) -> bool {
-    cors == Cors::PublicRead && matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+    matches!(cors, Cors::PublicRead | Cors::MemberRead)
+        && matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 fn is_allowed(app: &App, origin: &HeaderValue) -> bool {

@@ -28,7 +28,7 @@ struct Health {
     timestamp: Timestamp,
 }
 
-/// The response to anonymous callers of a server without anonymous access.
+/// The response to callers who may not see details.
 #[derive(Serialize)]
 struct PublicHealth {
     status: &'static str,
@@ -44,9 +44,9 @@ pub(super) async fn health(State(app): State<App>, Extension(caller): Extension<
     }
 }
 
-/// Whether a caller sees details: everyone if anonymous access is on, otherwise operators.
+/// Whether a caller sees details.
 fn sees_details(app: &App, caller: &Caller) -> bool {
-    !app.config.is_closed() || caller.tier() >= Tier::Operator
+    app.has_public_health() || caller.tier() >= Tier::Operator
 }
 
 async fn collect_health(app: &App) -> Health {
@@ -129,6 +129,14 @@ pub(super) async fn metrics(State(app): State<App>, Extension(caller): Extension
 async fn all_metrics(app: &App) -> Response {
     for (name, health) in service_health(app).await {
         app.metrics.service(&name, health.is_well);
+        for (kind, count) in health.pending {
+            app.metrics.pending(&name, kind, count);
+        }
+    }
+    for source in app.sources() {
+        if let Some(synced_at) = source.synced_at {
+            app.metrics.synced(source.name.as_str(), synced_at);
+        }
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.encode()).into_response()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{Extension, extract::State};
-use lyceum_model::Caller;
+use lyceum_model::{Caller, Domain};
 
 use crate::app::App;
 
@@ -16,8 +16,9 @@ pub(super) async fn page(State(app): State<App>, Extension(caller): Extension<Ar
         );
     }
     let registry = app.mcp.hub().registry();
-    let services: Vec<&str> = registry.services().map(lyceum_model::Domain::as_str).collect();
-    let about: String = app.services.iter().map(|service| service.about(&url)).collect();
+    let visible = registry.services().filter(|name| app.services.shows(name, &caller));
+    let services: Vec<&str> = visible.map(Domain::as_str).collect();
+    let about: String = app.services.visible_to(&caller).map(|service| service.about(&url)).collect();
     format!(
         "lyceum {version}\n\n\
          MCP endpoint   {url}/mcp\n\

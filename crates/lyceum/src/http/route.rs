@@ -54,7 +54,7 @@ pub enum Audience {
     Caller,
     /// Signed-in callers only, even if `auth.anonymous` allows anonymous ones.
     SignedIn,
-    /// Operators only, unless `auth.anonymous` allows anonymous callers.
+    /// Operators only, unless everyone may see health details and metrics.
     Operator,
 }
 
@@ -67,6 +67,8 @@ pub enum Cors {
     AnyOrigin,
     /// If the server is public, every origin may read, and caches may store; else only allowed origins.
     PublicRead,
+    /// Only those of `server.allowed_origins` may read, and shared caches may not store: the content is for members.
+    MemberRead,
 }
 
 /// The rate limit of anonymous callers.

@@ -2,8 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
+use lyceum_knowledge::PublicContent;
+
 use super::KnowledgeBase;
-use crate::config::KnowledgeApi;
+use crate::finding::counted;
 
 /// Contents, freshness and REST URLs.
 pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
@@ -20,8 +22,8 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     }
     let entries = snapshot.catalog.entries();
     let mut text = format!(
-        "\nThe knowledge base {title}: {count} documents, commit {commit}, synced at {synced_at}\n",
-        count = entries.len()
+        "\nThe knowledge base {title}: {count}, commit {commit}, synced at {synced_at}\n",
+        count = counted(entries.len(), "document", "documents")
     );
     for (content_type, count) in by_type {
         // Writing to a string can't fail.
@@ -30,16 +32,13 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     if let Some(warning) = snapshot.nothing_published() {
         let _written = writeln!(text, "  warning: {warning}");
     }
-    if base.api() != KnowledgeApi::Public {
-        return text;
-    }
     let _written = write!(
         text,
         "\nAs a list      {url}/api/v1/entries?limit=100\n\
          For a model    {url}/llms.txt\n\
          As OpenAPI     {url}/api/v1/openapi.json\n"
     );
-    if let Some(first) = entries.first() {
+    if let Some(first) = entries.first().filter(|_| base.public() == PublicContent::All) {
         let (content_type, id) = (&first.summary.content_type, &first.summary.id);
         let _written = writeln!(
             text,

@@ -68,7 +68,8 @@ pub(super) fn of(state: &State, pending: Option<Pending>) -> Health {
         pending_objects,
         failed: failures.into_iter().filter(|one| is_served(snapshot, &one.key)).map(failed).collect(),
     };
-    Health { is_well, waiting_for, detail: serde_json::to_value(detail).ok(), ..Health::default() }
+    let pending = pending_objects.map(|count| ("objects", count)).into_iter().collect();
+    Health { is_well, waiting_for, detail: serde_json::to_value(detail).ok(), pending, ..Health::default() }
 }
 
 fn failed(failure: Failure) -> FailedUpload {

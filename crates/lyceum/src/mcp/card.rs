@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use lyceum_model::ErrorCode;
+use lyceum_model::{Caller, Domain, ErrorCode};
 use lyceum_tools::mcp::{ProtocolVersion, SUPPORTED_VERSIONS};
 use serde_json::{Value, json};
 
@@ -22,7 +22,8 @@ pub(super) async fn service_server_card(
     Path(service): Path<String>,
     headers: HeaderMap,
 ) -> Response {
-    if app.mcp.hub().registry().service(&service).is_none() {
+    let registry = app.mcp.hub().registry();
+    if registry.service(&service).is_none_or(|service| !is_for_everyone(&app, service)) {
         return ApiError::new(ErrorCode::NotFound, "unknown service").into_response();
     }
     published(&headers, "application/mcp-server-card+json", &card(&app, Some(&service)))
@@ -31,10 +32,16 @@ pub(super) async fn service_server_card(
 /// `GET /.well-known/ai-catalog.json`.
 pub(super) async fn ai_catalog(State(app): State<App>, headers: HeaderMap) -> Response {
     let registry = app.mcp.hub().registry();
-    let services = registry.services().map(|service| Some(service.as_str()));
+    let services = registry.services().filter(|service| is_for_everyone(&app, service));
+    let services = services.map(|service| Some(service.as_str()));
     let entries: Vec<Value> =
         std::iter::once(None).chain(services).map(|service| entry(&app, service)).collect();
     published(&headers, "application/ai-catalog+json", &json!({ "specVersion": "1.0", "entries": entries }))
+}
+
+/// Whether a service has discovery documents, which everyone may read and cache.
+fn is_for_everyone(app: &App, service: &Domain) -> bool {
+    app.services.shows(service, &Caller::anonymous())
 }
 
 fn entry(app: &App, service: Option<&str>) -> Value {

@@ -7,6 +7,7 @@ use std::{
 };
 
 use http::Method;
+use jiff::Timestamp;
 use lyceum_tools::View;
 use prometheus_client::{
     encoding::{EncodeLabelSet, EncodeLabelValue, text::encode},
@@ -31,6 +32,8 @@ struct Inner {
     requests: Family<RequestLabels, Histogram>,
     operations: Family<OperationLabels, Histogram>,
     services: Family<ServiceLabels, Gauge>,
+    pending: Family<PendingLabels, Gauge>,
+    sources: Family<SourceLabels, Gauge>,
     audit: AuditMetrics,
 }
 
@@ -68,6 +71,17 @@ struct ServiceLabels {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PendingLabels {
+    service: String,
+    kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SourceLabels {
+    source: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     http_request_method: &'static str,
     http_route: Cow<'static, str>,
@@ -93,9 +107,15 @@ impl Default for Metrics {
         let services = Family::default();
         let help = "Health of a service, as in /health: 1 if healthy, 0 if degraded";
         registry.register("lyceum_service_healthy", help, services.clone());
+        let pending = Family::default();
+        let help = "Queued work of a service: objects to upload, embeddings to compute";
+        registry.register("lyceum_pending", help, pending.clone());
+        let sources = Family::default();
+        let (help, unit) = ("When a source was last synced, as Unix time", Unit::Seconds);
+        registry.register_with_unit("lyceum_source_synced_timestamp", help, unit, sources.clone());
         let audit = AuditMetrics::default();
         registry.register("lyceum_audit_events", "Events for the audit log", audit.0.clone());
-        Self(Arc::new(Inner { registry, requests, operations, services, audit }))
+        Self(Arc::new(Inner { registry, requests, operations, services, pending, sources, audit }))
     }
 }
 
@@ -108,6 +128,18 @@ impl Metrics {
     pub(crate) fn service(&self, name: &str, is_well: bool) {
         let labels = ServiceLabels { service: name.to_owned() };
         self.0.services.get_or_create(&labels).set(is_well.into());
+    }
+
+    /// Records how much work of a kind is queued.
+    pub(crate) fn pending(&self, service: &str, kind: &'static str, count: i64) {
+        let labels = PendingLabels { service: service.to_owned(), kind };
+        self.0.pending.get_or_create(&labels).set(count);
+    }
+
+    /// Records when a source was last synced.
+    pub(crate) fn synced(&self, source: &str, at: Timestamp) {
+        let labels = SourceLabels { source: source.to_owned() };
+        self.0.sources.get_or_create(&labels).set(at.as_second());
     }
 
     /// Records a request of a route.

@@ -59,7 +59,7 @@ fn check_warns_of_what_is_unused_missing_or_open_and_ends_well() {
     for warning in [
         "warning: no service uses the source \"drafts\"",
         "warning: the path of the source \"drafts\": no such folder: kbs (did you mean ./kb?)",
-        "warning: without signing in, everyone can read: every document of knowledge (REST API);",
+        "warning: without signing in, everyone can read: lists and search results of knowledge, without full documents;",
     ] {
         assert!(said.contains(warning), "{warning:?} is not in {said}");
     }

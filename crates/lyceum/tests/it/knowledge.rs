@@ -14,5 +14,6 @@ mod resources;
 mod search;
 mod stage;
 mod sync;
+mod terminal;
 mod tools;
 mod webhook;

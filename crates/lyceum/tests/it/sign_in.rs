@@ -9,6 +9,7 @@ mod doors;
 mod flow;
 mod gate;
 mod headers;
+mod hidden;
 mod pats;
 mod proxies;
 mod readers;
@@ -23,8 +24,9 @@ use std::{fmt::Write, sync::Arc};
 use alloy_primitives::{Address, Signature, eip191_hash_message, hex};
 use http::{HeaderValue, header};
 use k256::ecdsa::SigningKey;
-use lyceum::config::{AuthMode, AuthService, KnowledgeApi, KnowledgeService, Oauth};
+use lyceum::config::{AuthMode, AuthService, KnowledgeService, Oauth};
 use lyceum_auth::{Chain, DEFAULT_ROLES_TTL, Guard, HATS_CONTRACT, Hat, Hats};
+use lyceum_knowledge::PublicContent;
 use lyceum_model::Tier;
 use lyceum_testkit::TestChain;
 use serde_json::{Value, json};
@@ -85,21 +87,23 @@ impl Stage {
 
     /// The same with lines of `[server]`.
     pub(super) async fn of(server: &str, change: impl FnOnce(&mut Oauth)) -> Self {
-        Self::made(server, KnowledgeApi::Public, change).await
+        Self::made(&with_example(server), |_| PublicContent::Summaries, change).await
     }
 
-    /// The same with a client, and with that setting of the REST API.
-    pub(super) async fn read_by(api: KnowledgeApi, change: impl FnOnce(&mut Oauth)) -> Self {
-        Self::made("", api, change).await.registered().await
+    /// The same with a client, and with what is public.
+    pub(super) async fn showing(public: PublicContent, change: impl FnOnce(&mut Oauth)) -> Self {
+        Self::made(&with_example(""), |_| public, change).await.registered().await
     }
 
-    async fn made(server: &str, api: KnowledgeApi, change: impl FnOnce(&mut Oauth)) -> Self {
+    /// A server with these tables, and with what is public of each knowledge base.
+    async fn made(
+        tables: &str,
+        public: impl Fn(&str) -> PublicContent,
+        change: impl FnOnce(&mut Oauth),
+    ) -> Self {
         let chain = TestChain::start(10).await.unwrap();
         let url = chain.url();
-        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/example");
-        let tables =
-            format!("{server}\n[[source]]\nname = \"kb\"\npath = {example:?}\n[knowledge]\nsource = \"kb\"");
-        let app = TestApp::product_with(&tables, |config| {
+        let app = TestApp::product_with(tables, |config| {
             let mut oauth = Oauth {
                 mode: AuthMode::Oauth,
                 roles_good_for: DEFAULT_ROLES_TTL,
@@ -126,7 +130,8 @@ impl Stage {
             change(&mut oauth);
             for declared in &mut config.services {
                 if let Some(knowledge) = declared.settings::<KnowledgeService>() {
-                    declared.settings = Arc::new(KnowledgeService { api, ..knowledge.clone() });
+                    let public = public(declared.name.as_str());
+                    declared.settings = Arc::new(KnowledgeService { public, ..knowledge.clone() });
                 }
             }
             config.auth = AuthService::Gated(Box::new(oauth));
@@ -206,6 +211,12 @@ impl Stage {
         let client = &self.client;
         self.token(&format!("grant_type=refresh_token&client_id={client}&refresh_token={token}")).await
     }
+}
+
+/// The tables of the bundled example, after these.
+fn with_example(tables: &str) -> String {
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/example");
+    format!("{tables}\n[[source]]\nname = \"kb\"\npath = {example:?}\n[knowledge]\nsource = \"kb\"")
 }
 
 pub(super) fn tokens(answer: &Response) -> Tokens {

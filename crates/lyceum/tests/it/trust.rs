@@ -114,9 +114,7 @@ async fn s1_commands_read_no_secret_for_a_file_that_nobody_named() {
         let (code, said) = lyceum(checkout.path(), words).await;
         assert_eq!(code, Some(1), "{words:?}: {said}");
         assert!(
-            said.contains(
-                "source.0.token_env: secrets are not read for a lyceum.toml in the working directory"
-            ),
+            said.contains(".token_env: secrets are not read for a lyceum.toml in the working directory"),
             "{said}"
         );
         assert!(said.contains("name it with --config lyceum.toml"), "{said}");

@@ -31,7 +31,7 @@ impl Scene {
     /// Kinds of audit events.
     fn record(&self) -> Vec<String> {
         let db = Db::open(&self.bench.folder.path().join("auth.db")).unwrap();
-        let lines = db.read_here(|tx| audit::after(tx, 0, 100)).unwrap();
+        let lines = db.read_blocking(|tx| audit::after(tx, 0, 100)).unwrap();
         lines.into_iter().map(|line| line.kind).collect()
     }
 

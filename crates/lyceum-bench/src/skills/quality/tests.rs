@@ -9,13 +9,23 @@ use super::{Score, Task, paths, tasks::tasks};
 #[test]
 fn every_task_is_asked_once_and_a_quarter_fits_no_skill() {
     let tasks = tasks().unwrap();
-    for (part, size) in [(&tasks.tune, 80), (&tasks.report, 40)] {
+    for (part, size) in [(&tasks.tune, 80), (&tasks.report, 40), (&tasks.held_out, 40)] {
         let without = part.iter().filter(|task| task.skills.is_empty()).count();
         assert_eq!((part.len(), without * 4), (size, size));
     }
-    let texts: HashSet<&str> =
-        tasks.tune.iter().chain(&tasks.report).map(|task| task.task.as_str()).collect();
-    assert_eq!(texts.len(), 120);
+    let all = || tasks.tune.iter().chain(&tasks.report).chain(&tasks.held_out);
+    let texts: HashSet<&str> = all().map(|task| task.task.as_str()).collect();
+    assert_eq!(texts.len(), 160);
+}
+
+#[test]
+fn a_held_out_task_names_skills_of_its_own() {
+    let tasks = tasks().unwrap();
+    let seen: HashSet<&String> =
+        tasks.tune.iter().chain(&tasks.report).flat_map(|task| &task.skills).collect();
+    for task in &tasks.held_out {
+        assert!(task.skills.iter().all(|skill| !seen.contains(skill)), "{}", task.task);
+    }
 }
 
 #[test]
@@ -23,6 +33,7 @@ fn answers_are_counted_by_place() {
     let task = |skills: &[&str]| Task {
         task: "t".to_owned(),
         skills: skills.iter().map(|&skill| skill.to_owned()).collect(),
+        reason: String::new(),
     };
     let answer = |paths: &[&str]| paths.iter().map(|&path| path.to_owned()).collect::<Vec<_>>();
     let mut score = Score::default();

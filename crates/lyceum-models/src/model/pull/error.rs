@@ -15,12 +15,12 @@ pub enum PullError {
     Address,
     /// The hub can't be reached, or the connection broke too often.
     #[error(
-        "the model hub can't be reached: {0}; pass --from FOLDER with the model's files, or try again later"
+        "the model hub can't be reached: {0}; try again later, or install the model's files with `lyceum model pull --from FOLDER`"
     )]
     Unreachable(String),
     /// The hub does not have the file, or refuses it.
     #[error(
-        "the model hub has no {file} of this model (status {status}); check the name, or pass --from FOLDER"
+        "the model hub has no {file} of this model (status {status}); check the name, or install its files with `lyceum model pull --from FOLDER`"
     )]
     Refused {
         /// File name.
@@ -30,7 +30,7 @@ pub enum PullError {
     },
     /// The hash differs from the pinned one.
     #[error(
-        "{file} has an unexpected hash (SHA-256 {found}) and was discarded; use another source with --from FOLDER"
+        "{file} has an unexpected hash (SHA-256 {found}) and was discarded; install the right files with `lyceum model pull --from FOLDER`"
     )]
     WrongHash {
         /// File name.
@@ -69,8 +69,8 @@ pub enum PullError {
 }
 
 impl PullError {
-    /// Whether to try the fallback.
-    pub(super) fn is_unreachable(&self) -> bool {
+    /// Whether the hub failed in a way that another source may not.
+    pub fn is_unreachable(&self) -> bool {
         match self {
             Self::Unreachable(_) => true,
             Self::Refused { status, .. } => *status != 404,

@@ -58,7 +58,7 @@ async fn download(wheels: &Path, files: &Path) -> Result<PathBuf, PullError> {
 /// which may be an untrusted checkout.
 #[expect(clippy::disallowed_methods, reason = "the one place that starts pip")]
 async fn first_that_runs(programs: &[&[&str]], arguments: &[&str], folder: &Path) -> Result<(), PullError> {
-    let mut last = PullError::Pip("there is no Python on this machine; pass --from FOLDER".to_owned());
+    let mut last = PullError::Pip("there is no Python on this machine; use --from FOLDER".to_owned());
     for command_line in programs {
         let Some((program, leading)) = command_line.split_first() else { continue };
         let mut command = Command::new(program);

@@ -2,7 +2,7 @@
 
 use lyceum_content::recognise::{DocumentsFound, DocumentsKind, Recognition, SkillsForm, SkillsFound};
 
-use super::{RecognisedLocation, arguments, check};
+use super::{RecognisedLocation, check, services_of};
 
 fn documents() -> Recognition {
     let found = DocumentsFound { count: 3, kind: DocumentsKind::Docs, exclude: Vec::new() };
@@ -26,11 +26,11 @@ fn check_services(locations: &[(&str, Recognition)], expected: &[&[&str]]) {
         })
         .collect();
     let names: Vec<&str> = locations.iter().map(|(name, _)| *name).collect();
-    let services: Vec<Vec<String>> = arguments(&recognised, &names)
+    let services: Vec<Vec<String>> = services_of(&recognised, &names)
         .into_iter()
-        .map(|argument| {
-            let services = argument.services.into_iter();
+        .map(|services| {
             services
+                .into_iter()
                 .map(|one| one.name.map_or(one.table.to_owned(), |name| format!("{}.{name}", one.table)))
                 .collect()
         })
@@ -65,6 +65,8 @@ fn a_path_that_can_not_be_served_is_named() {
     check_refused("./missing", "no such folder: ./missing");
     let advice = "no such folder: example.org/team/kb; for a repository, write https://example.org/team/kb";
     check_refused("example.org/team/kb", advice);
+    let advice = "htps:/example.org/kb is neither a folder nor a URL that Git can fetch from; write for example https://github.com/team/kb.git";
+    check_refused("htps:/example.org/kb", advice);
     check_refused("Cargo.toml", "Cargo.toml is a file; name the folder that it is in");
     assert!(check("https://example.org/team/kb.git").is_ok() && check(".").is_ok());
 }

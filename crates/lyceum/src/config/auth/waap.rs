@@ -106,7 +106,10 @@ pub(super) fn waap(checker: &mut Checker<'_>) -> Option<Waap> {
 }
 
 fn settings(checker: &Checker<'_>) -> WaapSettings {
-    let name = checker.text("/auth/waap/project_name").or_else(|| checker.text("/knowledge/title"));
+    // Everyone sees the sign-in page.
+    let is_hidden = checker.text("/knowledge/public") == Some("nothing");
+    let title = checker.text("/knowledge/title").filter(|_| !is_hidden);
+    let name = checker.text("/auth/waap/project_name").or(title);
     let mut settings = WaapSettings::of(name.unwrap_or("lyceum"));
     let list = |key: &str| {
         let items = checker.document.values.pointer(&format!("/auth/waap/{key}"))?.as_array()?;

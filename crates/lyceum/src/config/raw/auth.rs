@@ -151,7 +151,7 @@ pub(in crate::config) struct AuthWaap {
     /// Whether to use dark mode. Default: true.
     #[schemars(example = true)]
     pub dark_mode: Option<bool>,
-    /// Project name to show. Default: the title of `[knowledge]`.
+    /// Project name to show. Default: the title of `[knowledge]`, unless nothing of it is public.
     #[schemars(example = &"The Team")]
     pub project_name: Option<String>,
     /// Title of the dialog. Default: "Sign in to" and the project name.

@@ -29,10 +29,10 @@ fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
     let keys = "auth, knowledge, library, limits, search, server, skills, source";
     check("[database]", &format!("1: database: unknown key; valid keys: {keys}"));
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nbrunch = \"main\"";
-    check(text, "4: source.0.brunch: unknown key; did you mean branch?");
+    check(text, "4: source \"kb\".brunch: unknown key; did you mean branch?");
     let keys = "branch, name, path, poll_minutes, token_env, url, web_url, webhook_secret_env";
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nkind = \"git\"";
-    check(text, &format!("4: source.0.kind: unknown key; valid keys: {keys}"));
+    check(text, &format!("4: source \"kb\".kind: unknown key; valid keys: {keys}"));
 }
 
 #[test]
@@ -144,22 +144,22 @@ fn a_host_is_a_name_alone() {
 
 #[test]
 fn a_source_has_a_name_of_its_own_and_one_place() {
-    let missing = "1: source.0: name is missing; write for example name = \"kb\"";
+    let missing = "1: source 1: name is missing; write for example name = \"kb\"";
     check("[[source]]\npath = \"kb\"", missing);
     let place = "write either url (a Git repository) or path (a folder)";
-    check("[[source]]\nname = \"kb\"", &format!("1: source.0: {place}"));
+    check("[[source]]\nname = \"kb\"", &format!("1: source \"kb\": {place}"));
     check(
         "[[source]]\nname = \"kb\"\npath = \"kb\"\nurl = \"https://example.org/kb.git\"",
-        &format!("1: source.0: {place}"),
+        &format!("1: source \"kb\": {place}"),
     );
     check(
         "[[source]]\nname = \"kb\"\npath = \"a\"\n\n[[source]]\nname = \"kb\"\npath = \"b\"",
-        "6: source.1.name: duplicate source name \"kb\"; give each source its own name",
+        "6: source \"kb\".name: duplicate source name \"kb\"; give each source its own name",
     );
     let name = "write 1 to 64 of a-z, 0-9, '-', '_', '.' or ':', beginning with a letter";
     check(
         "[[source]]\nname = \"My KB\"\npath = \"kb\"",
-        &format!("2: source.0.name: \"My KB\" is not a source name: {name}"),
+        &format!("2: source \"My KB\".name: \"My KB\" is not a source name: {name}"),
     );
 }
 
@@ -220,9 +220,9 @@ path = "./kb"
       lyceum.toml:10: limits.body_bytes: 10 is less than the minimum of 1024; write for example body_bytes = 4194304
       lyceum.toml:12: database: unknown key; valid keys: auth, knowledge, library, limits, search, server, skills, source
       lyceum.toml:16: auth.mode: is not an allowed value; write one of "oauth", "api-key", "github-pat", "open"
-      lyceum.toml:18: source.0: name is missing; write for example name = "kb"
-      lyceum.toml:21: source.1: write either url (a Git repository) or path (a folder)
-      lyceum.toml:27: source.2.name: duplicate source name "kb"; give each source its own name
+      lyceum.toml:18: source 1: name is missing; write for example name = "kb"
+      lyceum.toml:21: source "kb": write either url (a Git repository) or path (a folder)
+      lyceum.toml:27: source "kb".name: duplicate source name "kb"; give each source its own name
     "#);
 }
 
@@ -280,11 +280,47 @@ fn s17_a_script_of_others_in_the_page_has_a_digest() {
 }
 
 #[test]
-fn s8_documents_for_members_alone_need_sign_in() {
-    let kb = "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\napi = \"member\"\n";
-    let fault = "knowledge.api: has no effect, because auth.mode is \"open\"";
-    assert!(told(kb).contains(fault), "{}", told(kb));
-    assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
+fn s8_what_is_for_members_alone_needs_sign_in() {
+    let fault = "knowledge.public: has no effect, because auth.mode is \"open\"";
+    for public in ["summaries", "nothing"] {
+        let kb = format!(
+            "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\npublic = {public:?}\n"
+        );
+        assert!(told(&kb).contains(fault), "{}", told(&kb));
+        assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
+    }
+}
+
+#[test]
+fn a_key_that_was_replaced_says_what_to_write_instead() {
+    let kb = "[[source]]\nname = \"kb\"\npath = \".\"\n";
+    for (table, key) in [("[knowledge]", "knowledge"), ("[knowledge.docs]", "knowledge.docs")] {
+        check(
+            &format!("{kb}{table}\nsource = \"kb\"\napi = \"member\""),
+            &format!(
+                "6: {key}.api: was replaced by the key public; write public = \"all\" for api = \"public\", \
+                 public = \"summaries\" (lists and search for everyone, full documents for members) or \
+                 public = \"nothing\" for \"member\" and \"off\""
+            ),
+        );
+        check(
+            &format!("{kb}{table}\nsource = \"kb\"\npublish_by_default = true"),
+            &format!(
+                "6: {key}.publish_by_default: was replaced by the key publish; write publish = \"all\" for true, \
+                 publish = \"frontmatter\" for false"
+            ),
+        );
+    }
+    // Elsewhere it is a key like any other.
+    assert!(told("[server]\napi = \"member\"").contains("server.api: unknown key; "));
+}
+
+#[test]
+fn what_is_public_is_nothing_or_summaries_or_all() {
+    check(
+        "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\npublic = \"none\"",
+        "6: knowledge.public: is not an allowed value; write one of \"nothing\", \"summaries\", \"all\"",
+    );
 }
 
 #[test]
@@ -332,13 +368,42 @@ fn two_services_of_one_name_and_wrong_prefixes_are_faults() {
 fn one_mistake_is_one_error() {
     check(
         "[[source]]\nname = \"kb\"\n[knowledge]\nsource = \"kb\"",
-        "1: source.0: write either url (a Git repository) or path (a folder)",
+        "1: source \"kb\": write either url (a Git repository) or path (a folder)",
     );
     let key = "[[auth.api_key]]\nname = \"ci\"\ntier = \"member\"\nkey_env = \"LYCEUM_KEY_CI\"";
     for mode in ["api-key", "oauth"] {
         check(
             &format!("[auth]\nmode = {mode:?}\n{key}"),
-            "6: auth.api_key.0.key_env: the variable LYCEUM_KEY_CI is not set; set it, or remove key_env",
+            "6: auth.api_key \"ci\".key_env: the variable LYCEUM_KEY_CI is not set; set it, or remove key_env",
+        );
+    }
+}
+
+#[test]
+fn a_table_in_a_list_is_shown_by_its_name_or_its_position_from_1() {
+    let sources = "[[source]]\nname = \"kb\"\npath = \"kb\"\n[[source]]\nurl = 5\nname = \"docs\"\n[[source]]\npath = 7\n";
+    let said = told(sources);
+    for fault in [
+        "source \"docs\".url: must be a string",
+        "source 3: name is missing",
+        "source 3.path: must be a string",
+    ] {
+        assert!(said.contains(fault), "{said}");
+    }
+    // A number is also a name.
+    let said = told("[knowledge.5]\nsorce = \"kb\"\n");
+    assert!(said.contains("knowledge.5: unknown key"), "{said}");
+}
+
+#[test]
+fn a_mistyped_url_is_a_fault() {
+    let advice = "write for example url = \"https://github.com/team/kb.git\"";
+    for url in
+        ["htps://github.com/team/kb", "htps:/github.com/team/kb", "https:/github.com/team/kb", "https://", ""]
+    {
+        check(
+            &format!("[[source]]\nname = \"kb\"\nurl = {url:?}\n"),
+            &format!("3: source \"kb\".url: is not a URL that Git can fetch from; {advice}"),
         );
     }
 }

@@ -2,9 +2,12 @@
 
 use std::{fs, path::Path};
 
+use lyceum_knowledge::PublicContent;
+
 use super::declared;
 use crate::config::{
-    Config, KnowledgeService, Location, Overrides, ServiceArgument, SourceArgument, document::Document,
+    AuthService, Config, KnowledgeService, Location, Overrides, ServiceArgument, SourceArgument,
+    document::Document,
 };
 
 const SOURCE: &str = "[[source]]\nname = \"kb\"\nurl = \"https://example.org/kb.git\"\n";
@@ -29,6 +32,42 @@ fn the_table_turns_the_service_on() {
     let service: KnowledgeService = declared(&with("[knowledge]\nsource = \"kb\"", &[]).unwrap());
     assert_eq!((service.source.name.as_str(), service.title.as_str()), ("kb", "kb"));
     assert!(!service.ontology.get("tag").unwrap().default_of("publish"));
+}
+
+#[test]
+fn without_a_word_all_is_public_where_nobody_signs_in_and_summaries_where_people_do() {
+    use PublicContent::{All, Nothing, Summaries};
+    let public = |more: &str| {
+        let config = with(&format!("[knowledge]\nsource = \"kb\"\n{more}"), &[]).unwrap();
+        let all = config.services_of::<KnowledgeService>().map(|(_, service)| service.public);
+        all.collect::<Vec<_>>()
+    };
+    let auth = "[auth]\nmode = \"github-pat\"\n";
+    assert_eq!(public(""), [All]);
+    assert_eq!(public("public = \"all\"\n"), [All]);
+    assert_eq!(public("[auth]\nmode = \"open\"\n"), [All]);
+    assert_eq!(public(auth), [Summaries]);
+    assert_eq!(public(&format!("{auth}anonymous = true\n")), [Summaries]);
+    for (written, expected) in [("all", All), ("summaries", Summaries), ("nothing", Nothing)] {
+        assert_eq!(public(&format!("public = {written:?}\n{auth}")), [expected]);
+    }
+    // Each knowledge base has its own.
+    let more = "[knowledge.a]\nsource = \"kb\"\npublic = \"nothing\"\n[knowledge.b]\nsource = \"kb\"\n";
+    assert_eq!(public(&format!("public = \"all\"\n{more}{auth}")), [All, Nothing, Summaries]);
+}
+
+#[test]
+fn the_sign_in_page_does_not_name_a_knowledge_base_of_which_nothing_is_public() {
+    let name = |public: &str| {
+        let text = format!(
+            "[knowledge]\nsource = \"kb\"\ntitle = \"Strongroom\"\npublic = {public:?}\n[auth]\nmode = \"oauth\"\n\
+             [auth.waap]\nscript_url = \"https://static.example.org/waap.js\"\nintegrity = \"sha384-a\"\n"
+        );
+        let config = with(&text, &[("OPTIMISM_RPC_URL", "https://chain.example.org")]).unwrap();
+        let AuthService::Gated(oauth) = config.auth else { panic!("{:?}", config.auth) };
+        oauth.waap.unwrap().settings.project.name
+    };
+    assert_eq!((name("summaries"), name("nothing")), ("Strongroom".to_owned(), "lyceum".to_owned()));
 }
 
 #[test]

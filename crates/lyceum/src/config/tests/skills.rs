@@ -85,7 +85,7 @@ fn a_token_is_for_the_repository_of_the_variables_or_the_one_that_names_it() {
 #[test]
 fn a_token_that_can_not_be_used_is_a_fault_and_not_repeated() {
     let named = format!("{REPOSITORY}token_env = \"TOKEN\"");
-    let key = "lyceum.toml:4: source.0.token_env";
+    let key = "lyceum.toml:4: source \"team\".token_env";
     check(&named, &[], &format!("{key}: the variable TOKEN is not set; set it, or remove token_env"));
     let plain = named.replace("https", "http");
     let fault = format!("{key}: a token is not sent over plain http; use https");
@@ -117,7 +117,7 @@ fn an_address_that_only_looks_like_this_machine_gets_no_token() {
         "http://exa mple.org/s.git",
     ] {
         let fault = "a token is not sent over plain http; use https";
-        let fault = format!("lyceum.toml:4: source.0.token_env: {fault}");
+        let fault = format!("lyceum.toml:4: source \"team\".token_env: {fault}");
         check(&with_token(url), &[("TOKEN", "swordfish")], &fault);
     }
 }

@@ -44,10 +44,10 @@ pub(crate) struct Endpoint {
 /// Who may use an endpoint. Permissions are checked before the handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndpointAccess {
-    /// Everyone who may read public content: the response contains no document content.
-    Public,
-    /// Everyone who may read documents, according to `[knowledge] api`.
-    Readers,
+    /// Everyone who may list and search, according to `[knowledge] public`.
+    Summaries,
+    /// Everyone who may read full documents, according to `[knowledge] public`.
+    Documents,
     /// Everyone who may call the tool behind it, which checks permissions itself.
     OfTool,
 }

@@ -17,7 +17,7 @@ use crate::http::ApiError;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries",
-    access: EndpointAccess::Readers,
+    access: EndpointAccess::Summaries,
     handler: |api, request| Box::pin(list(api, request)),
     id: "listEntries",
     summary: "List documents",

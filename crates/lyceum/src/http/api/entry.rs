@@ -22,7 +22,7 @@ use crate::http::ApiError;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries/{contentType}/{*id}",
-    access: EndpointAccess::Readers,
+    access: EndpointAccess::Documents,
     handler: |api, request| Box::pin(read(api, request)),
     id: "getEntry",
     summary: "Read a document",

@@ -5,12 +5,13 @@ use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 use axum::{extract::Request, response::Response};
 use lyceum_content::knowledge::{Entry, truncate};
 use lyceum_knowledge::CatalogSnapshot;
+use lyceum_model::Access;
 
 use super::{
     Api, cached,
     endpoint::{Endpoint, EndpointAccess, ResponseFormat, Verb, inline},
 };
-use crate::http::ApiError;
+use crate::{http::ApiError, service::Service};
 
 pub(super) const PATH: &str = "/llms.txt";
 
@@ -25,7 +26,7 @@ const MAX_DESCRIPTION_CHARS: usize = 200;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: PATH,
-    access: EndpointAccess::Readers,
+    access: EndpointAccess::Summaries,
     handler: |api, request| Box::pin(read(api, request)),
     id: "llmsTxt",
     summary: "Index for language models",
@@ -41,11 +42,13 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     let knowledge = api.base.knowledge();
     let snapshot = super::catalog(knowledge).await?;
     let server = api.app.public_url();
-    let text = render(&server, &api.base.root(), knowledge.title(), &snapshot);
+    let access = api.base.public().documents(api.base.name());
+    let text = render(&server, &api.base.root(), knowledge.title(), &snapshot, &access);
     Ok(cached::respond(request.headers(), KIND, text))
 }
 
-fn render(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) -> String {
+fn render(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot, documents: &Access) -> String {
+    let note = if documents.is_public() { "" } else { " Documents require sign-in as a member." };
     let url = format!("{server}{root}");
     let mut by_type: BTreeMap<&str, Vec<&Arc<Entry>>> = BTreeMap::new();
     for entry in snapshot.catalog.entries() {
@@ -56,7 +59,7 @@ fn render(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) -> 
         "# {title}\n\n\
          > A knowledge base of {total} documents from Git, served by lyceum.\n\n\
          Each link below returns a document as JSON, or with the header `Accept: text/markdown` as markdown, with the \
-         commit it comes from. Cite documents by title and commit.\n\n\
+         commit it comes from.{note} Cite documents by title and commit.\n\n\
          - [All documents]({url}/api/v1/entries?limit=100): paginated by `offset`; filters are `contentType`, `group`, \
          `release`, `status` and `tag`\n\
          - [API]({url}/api/v1/openapi.json): OpenAPI description\n\

@@ -13,34 +13,33 @@ use super::{
     Api, cached,
     endpoint::{Endpoint, EndpointAccess, Link, ResponseFormat, Verb, inline, named},
 };
-use crate::{
-    config::KnowledgeApi,
-    http::{
-        ApiError,
-        error::{ErrorBody, status},
-    },
+use crate::http::{
+    ApiError,
+    error::{ErrorBody, status},
 };
 
 const KIND: &str = "application/json";
 
 /// Errors that every endpoint can return.
-const COMMON_ERRORS: [(ErrorCode, &str); 4] = [
+const COMMON_ERRORS: [(ErrorCode, &str); 5] = [
     (ErrorCode::Unauthorized, "Sign-in is required; `WWW-Authenticate` says where."),
+    (ErrorCode::ScopeMissing, "The caller lacks a permission; `details` lists it."),
     (ErrorCode::Forbidden, "The `Host` or `Origin` is not allowed."),
     (ErrorCode::InternalError, "A failure in the server."),
     (ErrorCode::Unavailable, "The server is not ready, for example before the first sync; retry later."),
 ];
 
 const API_DESCRIPTION: &str = "The published documents of a knowledge base, each with the commit it comes from. Reading needs no \
-    sign-in unless the operator restricts it: `auth.anonymous = false` requires a token, `knowledge.api = \"member\"` a \
-    token with the scope `knowledge:read`. HEAD works like GET; other methods get 405 with `Allow`. Responses carry an \
+    sign-in unless the operator restricts it: `auth.anonymous = false` requires a token everywhere, \
+    `knowledge.public = \"summaries\"` a token with the scope `knowledge:read` for full documents, and \
+    `knowledge.public = \"nothing\"` the same for everything. HEAD works like GET; other methods get 405 with `Allow`. Responses carry an \
     `ETag`: send it in `If-None-Match` to get 304 if nothing changed. Errors are \
     `{ error: { code, message, details?, retry_after? } }`; match on `code`.";
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/openapi.json",
-    access: EndpointAccess::Public,
+    access: EndpointAccess::Summaries,
     handler: |api, request| Box::pin(read(api, request)),
     id: "openapi",
     summary: "OpenAPI description",
@@ -102,7 +101,7 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
 
 /// The OpenAPI description of the API, for the document types of an ontology.
 pub fn openapi(ontology: &Ontology) -> Value {
-    describe("", super::endpoints(KnowledgeApi::Public), ontology)
+    describe("", super::ENDPOINTS.iter(), ontology)
 }
 
 /// Describes these endpoints, with paths below `root`.

@@ -20,7 +20,7 @@ use crate::http::ApiError;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/search",
-    access: EndpointAccess::Readers,
+    access: EndpointAccess::Summaries,
     handler: |api, request| Box::pin(search(api, request)),
     id: "search",
     summary: "Search documents",

@@ -40,7 +40,6 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     refusals: &[
         (ErrorCode::ValidationError, "The source can't be read as configured."),
         (ErrorCode::NotFound, "No source has this name."),
-        (ErrorCode::ScopeMissing, "The caller lacks a permission; `details` lists it."),
         (ErrorCode::UpstreamError, "The source could not be reached."),
         (ErrorCode::Timeout, "The sync took longer than `limits.call_seconds`; it may still be running."),
     ],

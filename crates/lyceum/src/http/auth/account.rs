@@ -32,7 +32,7 @@ pub(super) async fn show(
 ) -> Result<Response, ApiError> {
     let subject = caller.subject().ok_or_else(nobody)?;
     let (auth, now) = (auth(&app)?, Timestamp::now());
-    let client = client(auth, &headers, now);
+    let client = client(auth, &headers, now).await;
     let account = auth.account(subject, client.as_deref(), now).await.map_err(|error| unread(&error))?;
     Ok(unkept(Json(AccountResponse { account, tier: caller.tier() }).into_response()))
 }
@@ -46,7 +46,7 @@ pub(super) async fn end_grant(
 ) -> Result<Response, ApiError> {
     let subject = caller.subject().ok_or_else(nobody)?;
     let (auth, now) = (auth(&app)?, Timestamp::now());
-    let client = client(auth, &headers, now);
+    let client = client(auth, &headers, now).await;
     let ended = auth.end_grant(subject, client.as_deref(), &id, now).await;
     if ended.map_err(|error| unread(&error))? {
         return Ok(StatusCode::NO_CONTENT.into_response());
@@ -61,8 +61,8 @@ fn nobody() -> ApiError {
 }
 
 /// The client that acts for the user, if there is one.
-fn client(auth: &Auth, headers: &HeaderMap, now: Timestamp) -> Option<String> {
-    auth.client_of(token(headers).ok().flatten()?, now)
+async fn client(auth: &Auth, headers: &HeaderMap, now: Timestamp) -> Option<String> {
+    auth.client_of(token(headers).ok().flatten()?, now).await
 }
 
 fn unread(error: &DbError) -> ApiError {

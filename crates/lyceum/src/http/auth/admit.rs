@@ -49,7 +49,7 @@ pub(crate) fn denial(app: &App, policy: Policy, path: &str, caller: &Caller) -> 
         Audience::SignedIn if caller.is_anonymous() => {
             Some(refusal(app, policy, path, AdmissionError::NoToken))
         }
-        Audience::Operator if app.config.is_closed() && caller.tier() < Tier::Operator => {
+        Audience::Operator if !app.has_public_health() && caller.tier() < Tier::Operator => {
             let message = "requires an API key of tier operator, or the listener at server.operator_listen";
             Some(policy.protocol.refusal(ApiError::new(ErrorCode::Forbidden, message)))
         }

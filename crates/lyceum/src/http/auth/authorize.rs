@@ -33,7 +33,7 @@ pub(super) async fn show_sign_in(
     let auth = auth(&app)?;
     let params = match Params::parse(query.as_deref().unwrap_or_default()) {
         Ok(params) => params,
-        Err(error) => return Ok(error_page(&Fault::InvalidRequest.because(error.to_string()))),
+        Err(error) => return Ok(error_page(auth, &Fault::InvalidRequest.because(error.to_string()))),
     };
     let visitor = Visitor { browser: held(auth, &headers), address: Some(client.network()) };
     let started = auth.start_authorization(&params, visitor, Timestamp::now()).await;
@@ -46,14 +46,14 @@ pub(super) async fn show_sign_in(
             }
             response
         }
-        Err(AuthorizationError::Shown(error)) => error_page(&error),
+        Err(AuthorizationError::Shown(error)) => error_page(auth, &error),
         Err(AuthorizationError::Sent(sent)) if is_vouched || sent.is_local() => {
-            to(StatusCode::FOUND, &sent.address(auth.issuer()))
+            to(auth, StatusCode::FOUND, &sent.address(auth.issuer()))
         }
         // Anyone can register any redirect URI, so errors are not redirected there without a click (open redirect, RFC 9700).
         Err(AuthorizationError::Sent(sent)) => {
             let way_back = (sent.address(auth.issuer()), sent.shown_host());
-            page::fault_with_way_back(&sent.error.error_description, &way_back)
+            page::fault_with_way_back(auth, &sent.error.error_description, &way_back)
         }
     })
 }
@@ -79,11 +79,11 @@ pub(super) async fn decide(
         _ => auth.deny(state, browser, now).await,
     };
     Ok(match decided {
-        Ok(address) => to(StatusCode::SEE_OTHER, &address),
+        Ok(address) => to(auth, StatusCode::SEE_OTHER, &address),
         Err(SignInFault::NotSigned) => again(&app, auth, state, browser, now),
         Err(fault) => {
             let error = sign_in_fault(&fault);
-            page::fault(&error.message, error.status())
+            page::fault(auth, &error.message, error.status())
         }
     })
 }
@@ -98,10 +98,10 @@ pub(super) async fn from_github(
     let params = Params::parse(query.as_deref().unwrap_or_default()).unwrap_or_default();
     let (id, code) = (params.get("state").unwrap_or_default(), params.get("code"));
     Ok(match auth.from_github(id, code, held(auth, &headers), Timestamp::now()).await {
-        Ok(address) => to(StatusCode::FOUND, &address),
+        Ok(address) => to(auth, StatusCode::FOUND, &address),
         Err(fault) => {
             let error = sign_in_fault(&fault);
-            page::fault(&error.message, error.status())
+            page::fault(auth, &error.message, error.status())
         }
     })
 }
@@ -116,23 +116,23 @@ fn again(app: &App, auth: &Auth, state: &str, browser: Option<&str>, now: Timest
             "Invalid API key. Check it for typos, or ask the operator for a new one.",
             StatusCode::UNAUTHORIZED,
         ),
-        Err(lost) => page::fault(&lost.to_string(), StatusCode::BAD_REQUEST),
+        Err(lost) => page::fault(auth, &lost.to_string(), StatusCode::BAD_REQUEST),
     }
 }
 
-fn error_page(error: &OauthError) -> Response {
+fn error_page(auth: &Auth, error: &OauthError) -> Response {
     let status = match error.error {
         Fault::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         Fault::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::BAD_REQUEST,
     };
-    page::fault(&error.error_description, status)
+    page::fault(auth, &error.error_description, status)
 }
 
 /// Redirects the browser.
-fn to(status: StatusCode, address: &str) -> Response {
+fn to(auth: &Auth, status: StatusCode, address: &str) -> Response {
     let Ok(location) = HeaderValue::try_from(address) else {
-        return page::fault("the way back can't be written", StatusCode::INTERNAL_SERVER_ERROR);
+        return page::fault(auth, "the way back can't be written", StatusCode::INTERNAL_SERVER_ERROR);
     };
     let mut response = status.into_response();
     response.headers_mut().insert(header::LOCATION, location);

@@ -19,6 +19,8 @@ const STYLE: &str = include_str!("../../../templates/page.css");
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage<'a> {
+    /// The host of this server.
+    server: &'a str,
     client: &'a str,
     is_vouched: bool,
     host: &'a str,
@@ -39,6 +41,8 @@ struct SignInPage<'a> {
 #[derive(Template)]
 #[template(path = "sign_in_fault.html")]
 struct FaultPage<'a> {
+    /// The host of this server.
+    server: &'a str,
     message: &'a str,
     /// A URL and its host.
     way_back: Option<&'a (String, &'a str)>,
@@ -56,6 +60,7 @@ pub(super) fn sign_in(
     let waap = waap(app).filter(|_| !auth.chains().is_empty());
     let chains: Vec<String> = auth.chains().iter().map(u64::to_string).collect();
     let page = SignInPage {
+        server: host(auth),
         client: request.client_name.as_deref().unwrap_or("A program without a name"),
         is_vouched: auth.vouches_for(&request.client),
         host: request.shown_host(),
@@ -87,14 +92,21 @@ fn waap(app: &App) -> Option<&Waap> {
 }
 
 /// The error page.
-pub(super) fn fault(message: &str, status: StatusCode) -> Response {
-    guarded(written(FaultPage { message, way_back: None }.render(), status), None, "")
+pub(super) fn fault(auth: &Auth, message: &str, status: StatusCode) -> Response {
+    let page = FaultPage { server: host(auth), message, way_back: None };
+    guarded(written(page.render(), status), None, "")
 }
 
 /// The error page with a link back to the client: a URL and its host.
-pub(super) fn fault_with_way_back(message: &str, way_back: &(String, &str)) -> Response {
-    let page = FaultPage { message, way_back: Some(way_back) };
+pub(super) fn fault_with_way_back(auth: &Auth, message: &str, way_back: &(String, &str)) -> Response {
+    let page = FaultPage { server: host(auth), message, way_back: Some(way_back) };
     guarded(written(page.render(), StatusCode::BAD_REQUEST), None, "")
+}
+
+/// The host of this server, with its port if it is not the usual one: whoever signs in must see where.
+fn host(auth: &Auth) -> &str {
+    let issuer = auth.issuer();
+    issuer.split_once("://").map_or(issuer, |(_, host)| host)
 }
 
 pub(super) async fn script() -> Response {

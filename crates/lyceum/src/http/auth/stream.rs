@@ -50,7 +50,7 @@ impl Admission {
     async fn ended(self) {
         loop {
             let now = Timestamp::now();
-            let left = self.auth.expires(&self.token, now).map(|expires| expires.duration_since(now));
+            let left = self.auth.expires(&self.token, now).await.map(|expires| expires.duration_since(now));
             let left = left.map_or(self.every, |left| left.try_into().unwrap_or_default());
             tokio::time::sleep(left.min(self.every).max(MIN_CHECK_INTERVAL)).await;
             let caller = self.auth.admit(Some(&self.token), &self.resource, Timestamp::now()).await;

@@ -161,7 +161,7 @@ impl ServerHandler for Session {
         let anyone = View::of_all(self.shared.mcp.hub().registry(), self.shared.caller.clone());
         let mut info = ServerConfig::new(self.shared.mcp.capabilities(&anyone));
         info.server_info = identity.implementation.clone();
-        info.instructions = Some(identity.instructions.clone());
+        info.instructions = self.shared.mcp.instructions(anyone.caller());
         info
     }
 
@@ -169,7 +169,7 @@ impl ServerHandler for Session {
         mcp::SUPPORTED_VERSIONS.into_iter().filter(super::super::is_older).collect()
     }
 
-    /// Initializes the session, with the extensions that this caller may use.
+    /// Initializes the session, with the extensions and instructions of what this caller may use.
     async fn initialize(
         &self,
         request: InitializeRequestParams,
@@ -178,6 +178,7 @@ impl ServerHandler for Session {
         let view = self.view(&context.extensions)?;
         let mut result = self.negotiate_initialize(&request)?;
         result.capabilities = self.shared.mcp.capabilities(&view);
+        result.instructions = self.shared.mcp.instructions(view.caller());
         context.peer.set_peer_info(request);
         Ok(result)
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     base::{ask, by_rest},
-    stage::Stage,
+    stage::{Stage, eventually},
 };
 use crate::app::{Live, Older, TestApp, modern};
 
@@ -91,4 +91,35 @@ async fn a_push_changes_the_answers_and_connected_clients_are_told() {
     // An unchanged document still has its own commit.
     check_meaning(&app, "commons", Some("Shared and cared for."), &second).await;
     assert_ne!(second, third);
+}
+
+#[tokio::test]
+async fn a_changed_document_does_not_change_the_tools() {
+    let stage = stage().await;
+    let program = stage.started().await;
+    let app = TestApp::elsewhere(program.addr);
+    eventually("the tools describe the first commit", || async {
+        let tools = app.send(modern("tools/list", &json!({}))).await.result().to_string();
+        if tools.contains("It holds fewer than 10 documents.") { Ok(()) } else { Err(tools) }
+    })
+    .await;
+    let commons = "mcp://test/content/tag/commons";
+    let wanted =
+        json!({ "toolsListChanged": true, "promptsListChanged": true, "resourceSubscriptions": [commons] });
+    let mut listening = app.open(modern("subscriptions/listen", &json!({ "notifications": wanted }))).await;
+    hears(&mut listening, "notifications/subscriptions/acknowledged", None).await;
+    // What the first commit causes arrives before what the second one does.
+    for body in ["Shared and cared for.", "Shared, cared for, and governed together."] {
+        stage.kb.write("tags/commons.md", term("Commons", body)).unwrap();
+        stage.brings_in(&program).await;
+        let told = listening.event().await.unwrap();
+        assert_eq!(told["method"], "notifications/resources/updated", "{told}");
+    }
+    for number in 0..10 {
+        stage.kb.write(format!("tags/term-{number}.md"), term(&format!("Term {number}"), "A term.")).unwrap();
+    }
+    stage.brings_in(&program).await;
+    hears(&mut listening, "notifications/tools/list_changed", None).await;
+    let tools = app.send(modern("tools/list", &json!({}))).await.result().to_string();
+    assert!(tools.contains("It holds at least 10 documents."), "{tools}");
 }

@@ -200,3 +200,34 @@ async fn commands_work_on_every_knowledge_base() {
     let (code, _, err) = found(&["--knowledge", "dosc", "river"]).await;
     assert!(code != Some(0) && err.contains("one of: knowledge, docs"), "{err}");
 }
+
+#[tokio::test]
+async fn a_data_folder_that_can_not_be_written_is_named_by_every_command() {
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let commands: [&[&str]; 11] = [
+        &["serve"],
+        &["serve", "kb"],
+        &["stdio"],
+        &["sync"],
+        &["search", "text"],
+        &["reindex"],
+        &["doctor"],
+        &["model", "pull"],
+        &["audit"],
+        &["grants"],
+        &["init", "kb", "--output", "other.toml"],
+    ];
+    let message = format!(
+        "cannot write to the data folder {}: not a directory; make it writable, or name another with --data-dir",
+        folder.path().join("file/data").display()
+    );
+    for command in commands {
+        let (code, said, more) =
+            lyceum(folder.path(), &[command, &["--data-dir", "file/data"]].concat()).await;
+        assert_eq!(code, Some(1), "{command:?}: {said}{more}");
+        assert!(format!("{said}{more}").contains(&message), "{command:?}: {said}{more}");
+    }
+    let (code, said, _) = lyceum(folder.path(), &["check", "--data-dir", "file/data"]).await;
+    assert!(code == Some(0) && said.contains(&format!("warning: {message}")), "{said}");
+}

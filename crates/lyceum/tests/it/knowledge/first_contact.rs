@@ -1,6 +1,6 @@
 //! First contact: the program is pointed at repositories in the shapes that people have, and serves them as what they are.
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -186,6 +186,13 @@ async fn a_folder_is_searched_without_a_configuration() {
 }
 
 #[tokio::test]
+async fn a_search_of_the_example_says_that_it_is_the_example() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, said) = lyceum(home.path(), &["search", "--mode", "lexical", "consent"]).await;
+    assert!(code == Some(0) && said.contains("this is the bundled example"), "{said}");
+}
+
+#[tokio::test]
 async fn init_writes_what_serve_would_serve() {
     let home = folder(&[("docs/start.md", "# Start"), ("docs/skills/pdf/SKILL.md", SKILL)]);
     let (code, said, more) = lyceum(home.path(), &["init", "docs"]).await;
@@ -193,6 +200,8 @@ async fn init_writes_what_serve_would_serve() {
     assert!(said.contains("docs: docs, 1 markdown file; 1 skill (folders with SKILL.md)"), "{said}");
     let written = fs::read_to_string(home.path().join("lyceum.toml")).unwrap();
     assert!(written.contains("exclude = [\"skills\"]"), "{written}");
+    let comment = "#   knowledge  1 document\n#   left out   1 file: in folders that are served as skills";
+    assert!(written.contains(comment) && written.contains("#   skills     1 skill\n"), "{written}");
     let (code, said, _) = lyceum(home.path(), &["check"]).await;
     assert_eq!(code, Some(0), "{said}");
     let program = served(home.path(), &[]).await;
@@ -232,4 +241,85 @@ async fn the_status_page_and_health_count_skills() {
     assert!(page.text().contains("Skills skills: 1"), "{}", page.text());
     let health = program.send(get("/health")).await.unwrap().json();
     assert_eq!(health["skills"], json!({ "skills": 1, "findings": 0 }));
+}
+
+/// The description of a tool, and the instructions, once they describe what is served.
+async fn described(program: &Program, tool: &str, about: &str) -> String {
+    eventually(about, || async {
+        let tools = program.send(modern("tools/list", &json!({}))).await.unwrap().result();
+        let listed = tools["tools"].as_array().unwrap().iter().find(|listed| listed["name"] == tool).unwrap();
+        let description = listed["description"].as_str().unwrap().to_owned();
+        assert!(description.chars().count() <= 600, "{description}");
+        let discovered = program.send(modern("server/discover", &json!({}))).await.unwrap().result();
+        let instructions = discovered["instructions"].as_str().unwrap();
+        let is_described = description.ends_with(about) && instructions.contains(about);
+        if is_described { Ok(description) } else { Err(format!("{description}\n{instructions}")) }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn tools_are_described_by_what_is_served() {
+    let page = |tags: &str| format!("---\ntags: [{tags}]\n---\n# Page\n");
+    let (soil, repair) = (page("soil, [[commons]]"), page("repair, Commons"));
+    let tagged: Vec<(String, &str)> = (0..12)
+        .map(|number| (format!("{number}.md"), if number < 4 { &soil } else { &repair }.as_str()))
+        .collect();
+    let tagged: Vec<(&str, &str)> = tagged.iter().map(|(file, text)| (file.as_str(), *text)).collect();
+    let data = tempfile::tempdir().unwrap();
+    let docs = folder(&tagged);
+    let program = served(data.path(), &[docs.path()]).await;
+    let about = "It holds at least 10 documents. Topics: Commons, repair, soil.";
+    let description = described(&program, "search_knowledge", about).await;
+    assert!(description.starts_with("Search the "), "{description}");
+
+    let other = tempfile::tempdir().unwrap();
+    let pattern = "---\ntype: pattern\ntitle: Cells\ndate: 2026-01-01\n---\nCells.\n";
+    let files = [
+        ("kb/guides/a.md", "# A"),
+        ("kb/guides/b.md", pattern),
+        ("kb/api/c.md", "# C"),
+        ("kb/api/d.md", "# D"),
+    ];
+    let program = served(other.path(), &[folder(&files).path()]).await;
+    let about = "It holds fewer than 10 documents of the types file, pattern. Folders: api, guides.";
+    described(&program, "search_knowledge", about).await;
+}
+
+#[tokio::test]
+async fn skills_are_named_where_they_are_looked_for() {
+    let data = tempfile::tempdir().unwrap();
+    let repository = folder(&[("skills/pdf/SKILL.md", SKILL), ("skills/docx/SKILL.md", SKILL)]);
+    let program = served(data.path(), &[repository.path()]).await;
+    described(&program, "get_skill", "The skills: docx, pdf.").await;
+}
+
+#[tokio::test]
+async fn pip_is_run_only_if_the_operator_allows_it() {
+    let home = folder(&[("docs/a.md", "# A")]);
+    let (programs, marker) = (home.path().join("bin"), home.path().join("asked"));
+    fs::create_dir(&programs).unwrap();
+    for name in ["python3", "python", "pip3", "pip"] {
+        let program = programs.join(name);
+        fs::write(&program, format!("#!/bin/sh\necho > {marker:?}\nexit 1\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    // Nothing listens there.
+    let variables =
+        [("LYCEUM_EMBEDDER", "local"), ("HF_ENDPOINT", "http://127.0.0.1:9"), ("PATH", path.as_str())];
+    let source = "[[source]]\nname = \"docs\"\npath = \"docs\"\n[knowledge]\nsource = \"docs\"\n";
+    for (table, advice) in
+        [("", "run `lyceum model pull`"), ("[search]\npip = true\n", "pip could not download")]
+    {
+        fs::write(home.path().join("lyceum.toml"), format!("{source}{table}")).unwrap();
+        let program = Program::start(home.path(), &home.path().join("data"), &variables).await;
+        eventually("the model can't be downloaded", || async {
+            let log = program.log();
+            if log.contains("embedding failed") && log.contains(advice) { Ok(()) } else { Err(log) }
+        })
+        .await;
+        assert_eq!(marker.exists(), !table.is_empty(), "{}", program.log());
+        program.kill().await;
+    }
 }

@@ -28,7 +28,7 @@ fn paths(shelf: &Shelf) -> Vec<&str> {
 /// The files that are listed with a reason, and the reason.
 fn listed(stage: &Stage) -> BTreeMap<String, String> {
     let db = Db::open(&knowledge(&stage.data()).unwrap().join("lyceum.db")).unwrap();
-    let all = db.read_here(|tx| files(tx, "kb")).unwrap();
+    let all = db.read_blocking(|tx| files(tx, "kb")).unwrap();
     let listed = all.into_iter().filter(|file| matches!(file.state, FileState::Skipped | FileState::Failed));
     listed.map(|file| (file.path, file.reason.unwrap())).collect()
 }

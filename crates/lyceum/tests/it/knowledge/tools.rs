@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::base::{Base, HIDDEN, ask, both, by_rest, check_provenance};
+use super::{
+    base::{Base, HIDDEN, ask, both, by_rest, check_provenance},
+    stage::eventually,
+};
 use crate::{
     app::{Older, call, get, modern},
     stdio::Program,
@@ -109,7 +112,11 @@ async fn the_tools_answer_over_standard_input_and_output() {
 async fn each_tool_is_described_as_in_its_document() {
     let base = Base::new();
     let app = base.served().await;
-    let all = app.send(get("/tools")).await.json();
+    let all = eventually("the tools describe what is served", || async {
+        let all = app.send(get("/tools")).await.json();
+        if all.to_string().contains("It holds ") { Ok(all) } else { Err(all.to_string()) }
+    })
+    .await;
     let listed: Vec<&Value> = (all["tools"].as_array().unwrap().iter())
         .filter(|tool| tool["domain"] == "knowledge" && tool["name"] != "refresh_sources")
         .collect();
@@ -129,14 +136,15 @@ async fn each_tool_is_described_as_in_its_document() {
             "define_term",
             "public",
             "Get the definition of a term from the SuperBenefit lexicon. \
-             Use this when users ask 'what is X?' about a term that SuperBenefit uses.",
+             Use this when users ask 'what is X?' about a term that SuperBenefit uses. \
+             The lexicon of SuperBenefit has fewer than 10 terms.",
             [["term", "string", "Term to define"]],
             ["term"]
         ],
         [
             "get_document",
             "member",
-            "Get the full content of a document by its contentType and ID. Requires member access. Published documents are open to everyone by the REST API.",
+            "Get the full content of a document by its contentType and ID. Requires member access. Published documents are open to everyone by the REST API. Documents of SuperBenefit are in the results of search_knowledge.",
             [["contentType", "string", "Content type of the document"], ["id", "string", "Document ID"]],
             ["contentType", "id"]
         ],
@@ -158,7 +166,8 @@ async fn each_tool_is_described_as_in_its_document() {
             "search_knowledge",
             "public",
             "Search the SuperBenefit knowledge base (hybrid: BM25 and embeddings). Returns the best passages, each with \
-             its document, file, lines and commit. Use double quotes for an exact phrase, and a trailing * for a prefix.",
+             its document, file, lines and commit. Use double quotes for an exact phrase, and a trailing * for a prefix. \
+             It holds fewer than 10 documents of the types group, link, pattern, person, tag. Folders: artifacts, data, tags.",
             [
                 ["explain", "boolean", "Include the score of each search stage in each result"],
                 ["filters", null, "Filters that restrict the results"],
@@ -169,7 +178,7 @@ async fn each_tool_is_described_as_in_its_document() {
         [
             "search_lexicon",
             "public",
-            "Search lexicon entries by keyword. Returns matching terms with definitions.",
+            "Search lexicon entries by keyword. Returns matching terms with definitions. The lexicon of SuperBenefit has fewer than 10 terms.",
             [["keyword", "string", "Keyword to search"]],
             ["keyword"]
         ],

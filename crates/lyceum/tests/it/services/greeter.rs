@@ -69,7 +69,7 @@ impl Service for Greeter {
     fn health(&self) -> BoxFuture<'_, Health> {
         let readiness = Map::from_iter([("greets".to_owned(), true.into())]);
         let detail = Some(json!({ "greeting": *self.greeting }));
-        Box::pin(async { Health { is_well: true, waiting_for: None, detail, readiness } })
+        Box::pin(async { Health { is_well: true, detail, readiness, ..Health::default() } })
     }
 
     fn about(&self, _: &str) -> String {

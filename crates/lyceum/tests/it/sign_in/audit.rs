@@ -38,7 +38,7 @@ impl Operator {
 
 fn rows(folder: &Path) -> Vec<AuditRow> {
     let db = Db::open(&folder.join("auth.db")).unwrap();
-    db.read_here(|tx| lyceum_store::audit::after(tx, 0, 100_000)).unwrap()
+    db.read_blocking(|tx| lyceum_store::audit::after(tx, 0, 100_000)).unwrap()
 }
 
 fn count(rows: &[AuditRow], kind: &str) -> usize {

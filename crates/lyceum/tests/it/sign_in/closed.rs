@@ -9,7 +9,7 @@ use super::{Stage, VERIFIER, encoded, form_post, key, tokens, with_cookie, with_
 use crate::app::{get, open, post};
 
 /// API keys of that tier, and one of them in plain text.
-fn with_key(oauth: &mut Oauth, tier: Tier) -> String {
+pub(super) fn with_key(oauth: &mut Oauth, tier: Tier) -> String {
     let token = Token::random(Kind::Key).unwrap();
     oauth.keys.push(ApiKey { name: tier.to_string(), hash: token.hash().0, tier });
     token.reveal().to_owned()

@@ -81,10 +81,17 @@ async fn the_example_of_a_dao_is_served_with_its_hats_as_tiers() {
     assert!(tools.contains("from the SuperBenefit lexicon"), "{tools}");
     let defined = stage.app.send(call("define_term", &json!({ "term": "commons" }))).await;
     assert!(defined.text().contains("those who care for it"), "{defined:?}");
+    // The tool is for members; the REST API is public.
     assert_eq!(stage.app.send(document()).await.status, 401);
+    let read = stage.app.send(get("/api/v1/entries/tag/commons")).await;
+    assert!(read.text().contains("those who care for it"), "{read:?}");
 
-    for (person, may_read, may_refresh) in [(1, true, false), (2, true, true), (3, false, false)] {
+    for (person, tier, may_read, may_refresh) in
+        [(1, "member", true, false), (2, "vibecoder", true, true), (3, "public", false, false)]
+    {
         let tokens = stage.sign_in(&key(person)).await;
+        let account = stage.app.send(with_token(get("/account"), &tokens.access)).await.json();
+        assert_eq!(account["tier"], tier, "{person}: {account}");
         let read = stage.app.send(with_token(document(), &tokens.access)).await;
         assert_eq!(read.text().contains("those who care for it"), may_read, "{person}: {read:?}");
         let refresh = call("refresh_sources", &json!({}));

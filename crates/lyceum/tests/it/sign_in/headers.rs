@@ -8,7 +8,9 @@ async fn the_page_says_who_asks_for_what_and_lets_nothing_else_in() {
     let stage = Stage::start().await;
     let visit = stage.visit().await;
     let page = &visit.page;
-    for said in ["Test client", "<strong>127.0.0.1</strong>", "knowledge:read", "a program on this computer"]
+    let server = format!("Sign in to <strong>{}</strong>", stage.app.addr);
+    for said in
+        ["Test client", "<strong>127.0.0.1</strong>", "knowledge:read", "a program on this computer", &server]
     {
         assert!(page.text().contains(said), "{said}: {}", page.text());
     }

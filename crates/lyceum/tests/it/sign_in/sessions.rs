@@ -9,7 +9,7 @@ use crate::app::{Live, Older, Request, get, modern, within};
 const VERSION: &str = "2025-11-25";
 
 /// Opens a session with a token.
-async fn open(stage: &Stage, token: &str) -> Older {
+pub(super) async fn open(stage: &Stage, token: &str) -> Older {
     let initialize = with_token(Older::initialize(VERSION, &json!({})), token);
     let answer = stage.app.send(initialize).await;
     assert_eq!(answer.status, 200, "{answer:?}");
@@ -139,7 +139,7 @@ async fn s15_streams_end_with_the_token() {
     let folder = stage.app.folder();
     let db = lyceum_store::Db::open(&folder.path().join("auth.db")).unwrap();
     let expires = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(8);
-    let changed = db.write(move |tx| {
+    let changed = db.write("test", move |tx| {
         tx.execute("UPDATE tokens SET expires = $1 WHERE kind = 'access'", [expires.as_millisecond().into()])
     });
     assert_eq!(changed.await.unwrap(), 1);

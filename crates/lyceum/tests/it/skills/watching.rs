@@ -138,7 +138,10 @@ async fn a_client_that_listens_is_told_when_skills_come_and_go() {
     folder.write("docx/SKILL.md", standard("docx", "Write it."));
     let told = "notifications/resources/list_changed";
     assert_eq!(within("the client is told", stream.event()).await.unwrap()["method"], told);
-    assert_eq!(within("the older client is told", older.event()).await.unwrap()["method"], told);
+    // The description of get_skill names the skills, so the tools change too.
+    for method in ["notifications/tools/list_changed", told] {
+        assert_eq!(within("the older client is told", older.event()).await.unwrap()["method"], method);
+    }
     let listed = app.send(modern("resources/list", &json!({}))).await.result();
     assert_eq!(uris(&listed), ["skill://docx/SKILL.md", "skill://pdf/SKILL.md"]);
 

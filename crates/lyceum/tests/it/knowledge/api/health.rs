@@ -108,6 +108,24 @@ async fn requests_are_counted_by_route_and_not_by_document() {
     app.stop().await;
 }
 
+#[tokio::test]
+async fn metrics_tell_the_age_of_a_source_and_what_is_queued() {
+    let app = Base::example().served().await;
+    until(&app, "/metrics", |answer| answer.text().contains("lyceum_source_synced_timestamp_seconds{")).await;
+    let synced_at = app.send(get("/health")).await.json()["sources"][0]["synced_at"].clone();
+    let synced_at: jiff::Timestamp = synced_at.as_str().unwrap().parse().unwrap();
+    let metrics = app.send(get("/metrics")).await.text().to_owned();
+    let (name, second) = ("lyceum_source_synced_timestamp_seconds", synced_at.as_second());
+    assert!(
+        metrics.lines().any(|line| line.starts_with(name) && line.ends_with(&second.to_string())),
+        "{metrics}"
+    );
+    for kind in ["service=\"knowledge\",kind=\"objects\"", "service=\"search\",kind=\"embeddings\""] {
+        assert!(metrics.contains(&format!("lyceum_pending{{{kind}}} ")), "{metrics}");
+    }
+    app.stop().await;
+}
+
 /// K-5.3: `/health` reported `ready` with nothing pending up to 120 ms before a new document was found.
 #[tokio::test]
 async fn an_index_that_is_ready_finds_every_document_that_is_counted() {
