@@ -150,6 +150,16 @@ impl GitHub {
         Ok(Self { web, web_client, api, api_client, client_id, client_secret, token, tiers })
     }
 
+    /// API base URL, with a trailing slash: where callers' tokens may be sent.
+    pub fn api(&self) -> &Url {
+        &self.api
+    }
+
+    /// Web base URL, with a trailing slash.
+    pub fn web(&self) -> &Url {
+        &self.web
+    }
+
     /// Origin of the sign-in page, for the Content Security Policy.
     pub(crate) fn origin(&self) -> String {
         self.web.origin().ascii_serialization()

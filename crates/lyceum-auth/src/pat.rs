@@ -1,7 +1,7 @@
 //! GitHub personal access tokens as bearer tokens, for servers that enable them.
 //!
 //! A token is checked at GitHub and never stored: the cache has a keyed hash of it with its owner, or that it is
-//! invalid. Anyone can make up tokens, so concurrent lookups are limited per address, and some are reserved for
+//! invalid. The caller carries it during the request, for services that read GitHub on their behalf. Anyone can make up tokens, so concurrent lookups are limited per address, and some are reserved for
 //! tokens that were valid before.
 
 use std::net::IpAddr;
@@ -12,6 +12,7 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use jiff::{SignedDuration, Timestamp};
+use lyceum_model::Credential;
 use quick_cache::sync::Cache;
 
 use crate::{
@@ -70,12 +71,14 @@ enum CachedOwner {
 }
 
 /// Owner of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatOwner {
     /// GitHub user id.
     pub(crate) id: u64,
     /// Whether it is a personal access token.
     pub(crate) is_personal: bool,
+    /// The token itself, for requests on the owner's behalf.
+    pub(crate) token: Credential,
 }
 
 impl Pats {
@@ -93,7 +96,8 @@ impl Pats {
     ) -> Result<PatOwner, AdmissionError> {
         let token = decode(sent).ok_or(AdmissionError::BadToken)?;
         let is_personal = !token.starts_with(OAUTH_PREFIX);
-        self.id_of(&token, from, now).await.map(|id| PatOwner { id, is_personal })
+        let id = self.id_of(&token, from, now).await?;
+        Ok(PatOwner { id, is_personal, token: Credential::new(token) })
     }
 
     /// Whether it would be looked up at GitHub for the first time, which anyone can cause.

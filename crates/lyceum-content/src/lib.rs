@@ -10,6 +10,7 @@ mod freshness;
 pub mod frontmatter;
 pub mod knowledge;
 pub mod language;
+pub mod library;
 mod listing;
 pub mod ontology;
 pub mod recognise;

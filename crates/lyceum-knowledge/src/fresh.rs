@@ -1,10 +1,10 @@
 //! When to sync: at start, on file changes, by polling, on a push, and on request.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use lyceum_net::Backoff;
-use lyceum_source::{Change, Source, Watch};
+use lyceum_source::SourceWatch;
 use lyceum_store::{Tx, documents, jobs, kv, leases};
 use lyceum_tools::Error;
 use tokio::time::Instant;
@@ -292,41 +292,6 @@ impl Knowledge {
         self.db.write(self.options.about(), revive).await?;
         self.upload(&on_progress).await?;
         Ok(report)
-    }
-}
-
-/// File watch of a folder source.
-#[derive(Default)]
-struct SourceWatch(Option<Watch>);
-
-impl SourceWatch {
-    /// Starts to watch a folder, if it isn't watched yet.
-    async fn start(&mut self, source: &Source, name: &lyceum_model::SourceName) {
-        let Source::Folder(folder) = source else { return };
-        if self.0.is_some() {
-            return;
-        }
-        let root = folder.root.clone();
-        let watch = move || lyceum_source::watch(Path::new(&root));
-        match tokio::task::spawn_blocking(watch).await {
-            Ok(Ok(watch)) => self.0 = Some(watch),
-            Ok(Err(error)) => {
-                tracing::warn!(error.cause = %error, source.name = %name, "could not watch the folder; polling instead");
-            }
-            Err(error) => tracing::error!(error.cause = %error, "watching the folder failed"),
-        }
-    }
-
-    /// Waits for a change.
-    async fn changed(&mut self) {
-        match &mut self.0 {
-            Some(watch) => {
-                if watch.changed().await == Change::Gone {
-                    self.0 = None;
-                }
-            }
-            None => std::future::pending().await,
-        }
     }
 }
 

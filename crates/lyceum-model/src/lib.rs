@@ -5,6 +5,7 @@
 
 mod access;
 mod caller;
+mod credential;
 mod error_code;
 mod public_address;
 mod rel_path;
@@ -14,6 +15,7 @@ mod tier;
 
 pub use access::Access;
 pub use caller::Caller;
+pub use credential::Credential;
 pub use error_code::ErrorCode;
 pub use public_address::is_public_address;
 pub use rel_path::{InvalidPath, RelPath};

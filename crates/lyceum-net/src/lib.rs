@@ -11,6 +11,7 @@ mod guard;
 mod host;
 mod retry_after;
 mod secret;
+mod single_flight;
 
 pub use backoff::{Backoff, with_jitter};
 pub use body::{BodyError, read_body, read_start};
@@ -21,3 +22,4 @@ pub use guard::{Fetch, FetchError, Guard};
 pub use host::{is_loopback_host, is_loopback_url};
 pub use retry_after::retry_after;
 pub use secret::{InvalidSecret, Secret};
+pub use single_flight::SingleFlight;

@@ -1,9 +1,13 @@
-//! A fake GitHub: users with tokens, their teams, and OAuth codes.
+//! A fake GitHub: users with tokens, their teams, OAuth codes, and the contents of repositories.
 //!
 //! It responds as GitHub documents it: 401 for an invalid token, 404 for a membership that does not exist or is not
 //! visible, and 200 with an error for an invalid code.
 
+mod contents;
+
 use std::{
+    collections::VecDeque,
+    future::pending,
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -13,19 +17,28 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::{Request, Response, StatusCode, body::Incoming, header};
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, task::AbortHandle};
+use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
+
+pub use contents::{ContentsRequest, ScriptedResponse};
 
 use crate::serving::serve;
+use contents::Repositories;
 
 /// A fake GitHub on a free port; stops on drop.
 pub struct TestGitHub {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
+    /// Whether the contents of repositories are held back.
+    held: watch::Sender<bool>,
     running: AbortHandle,
 }
 
 #[derive(Default)]
 struct State {
+    repositories: Repositories,
+    /// The next responses about contents.
+    script: VecDeque<ScriptedResponse>,
+    contents: Vec<ContentsRequest>,
     people: Vec<Person>,
     readers: Vec<String>,
     codes: Vec<(String, String)>,
@@ -46,10 +59,11 @@ impl TestGitHub {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let state = Arc::new(Mutex::new(State::default()));
-        let seen = state.clone();
-        let handler = move |request| respond(request, seen.clone());
+        let (held, seen) = (watch::Sender::new(false), state.clone());
+        let holding = held.subscribe();
+        let handler = move |request| respond(request, seen.clone(), holding.clone());
         let running = tokio::spawn(serve(listener, handler)).abort_handle();
-        Ok(Self { address, state, running })
+        Ok(Self { address, state, held, running })
     }
 
     /// The base URL of both web and API.
@@ -86,6 +100,71 @@ impl TestGitHub {
         self.state().status = status;
     }
 
+    /// Adds a repository that everyone may read who has a valid token.
+    pub fn add_repository(&self, name: &str) {
+        self.state().repositories.add(name, None);
+    }
+
+    /// Adds a repository that only the owners of these tokens may read; for everyone else it does not exist.
+    pub fn add_private_repository(&self, name: &str, readers: &[&str]) {
+        self.state().repositories.add(name, Some(readers));
+    }
+
+    /// Renames a repository; the old name is redirected.
+    pub fn rename_repository(&self, from: &str, to: &str) {
+        self.state().repositories.rename(from, to);
+    }
+
+    /// Redirects every request for contents to another origin.
+    pub fn redirect_contents(&self, origin: &str) {
+        self.state().repositories.redirect_to(origin);
+    }
+
+    /// Writes a file to the branch `main`.
+    pub fn write(&self, repo: &str, path: &str, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        self.write_to(repo, "main", path, bytes)
+    }
+
+    /// Writes a file to a branch.
+    pub fn write_to(&self, repo: &str, branch: &str, path: &str, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+        self.state().repositories.write(repo, branch, path, bytes.as_ref())
+    }
+
+    /// Deletes a file from the branch `main`.
+    pub fn remove(&self, repo: &str, path: &str) {
+        self.state().repositories.remove(repo, "main", path);
+    }
+
+    /// Adds a symbolic link to the branch `main`.
+    pub fn link(&self, repo: &str, path: &str, target: &str) {
+        self.state().repositories.link(repo, "main", path, target);
+    }
+
+    /// Adds a submodule to the branch `main`.
+    pub fn add_submodule(&self, repo: &str, path: &str, url: &str) {
+        self.state().repositories.submodule(repo, "main", path, url);
+    }
+
+    /// Prescribes the next responses about contents.
+    pub fn script(&self, responses: impl IntoIterator<Item = ScriptedResponse>) {
+        self.state().script.extend(responses);
+    }
+
+    /// Holds responses about contents back, until released.
+    pub fn hold(&self) {
+        self.held.send_replace(true);
+    }
+
+    /// Sends the responses that were held back.
+    pub fn release(&self) {
+        self.held.send_replace(false);
+    }
+
+    /// The requests about contents, in order.
+    pub fn contents_requests(&self) -> Vec<ContentsRequest> {
+        self.state().contents.clone()
+    }
+
     /// The requested paths, in order.
     pub fn requests(&self) -> Vec<String> {
         self.state().requests.iter().map(|(path, _)| path.clone()).collect()
@@ -112,14 +191,49 @@ impl Drop for TestGitHub {
     }
 }
 
-async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Response<Full<Bytes>> {
-    let path = request.uri().path().to_owned();
+async fn respond(
+    request: Request<Incoming>,
+    state: Arc<Mutex<State>>,
+    mut held: watch::Receiver<bool>,
+) -> Response<Full<Bytes>> {
+    let (path, uri, headers) =
+        (request.uri().path().to_owned(), request.uri().clone(), request.headers().clone());
     let token = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned);
     let body = Limited::new(request.into_body(), 64 * 1024).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
+    state.lock().unwrap_or_else(PoisonError::into_inner).requests.push((path.clone(), token.clone()));
+    if path.starts_with("/repos/") {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let asked = ContentsRequest {
+            branch: uri.query().and_then(|query| query.strip_prefix("ref=")).unwrap_or_default().to_owned(),
+            accept: text(header::ACCEPT).to_owned(),
+            is_conditional: headers.contains_key(header::IF_NONE_MATCH),
+            path,
+            token,
+        };
+        let scripted = {
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            state.contents.push(asked.clone());
+            state.script.pop_front()
+        };
+        // The sender is never dropped before the server.
+        let _released = held.wait_for(|is_held| !is_held).await.is_ok();
+        return match scripted {
+            Some(ScriptedResponse::Never) => pending().await,
+            Some(ScriptedResponse::Status(status, headers, message)) => {
+                scripted_response(status, &headers, message)
+            }
+            None => {
+                let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                if !state.is_known(asked.token.as_deref()) {
+                    return contents::answer(401, json!({ "message": "Bad credentials" }).to_string());
+                }
+                state.repositories.respond(&asked, &uri.to_string(), &headers)
+            }
+        };
+    }
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    state.requests.push((path.clone(), token.clone()));
     let (status, body) = match state.status {
         Some(status) => (status, json!({ "message": "configured failure" })),
         None if path == "/login/oauth/access_token" => (200, state.exchange(&body)),
@@ -130,7 +244,28 @@ async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Respon
     response
 }
 
+fn scripted_response(
+    status: u16,
+    headers: &[(&'static str, String)],
+    message: &str,
+) -> Response<Full<Bytes>> {
+    let mut response = contents::answer(status, json!({ "message": message }).to_string());
+    for (name, value) in headers {
+        if let Ok(value) = header::HeaderValue::from_str(value) {
+            response.headers_mut().insert(header::HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
 impl State {
+    /// Whether a request without a token, or with that token, is answered at all.
+    fn is_known(&self, token: Option<&str>) -> bool {
+        let Some(token) = token else { return true };
+        let mut tokens = self.people.iter().flat_map(|person| &person.tokens).chain(&self.readers);
+        tokens.any(|known| known == token)
+    }
+
     fn exchange(&mut self, form: &[u8]) -> Value {
         let form = String::from_utf8_lossy(form).into_owned();
         let code = form.split('&').find_map(|pair| pair.strip_prefix("code=")).unwrap_or_default();

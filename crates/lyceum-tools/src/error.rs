@@ -65,6 +65,16 @@ pub enum Error {
         /// What happened and what to do about it, for the caller.
         message: String,
     },
+    /// The same, with machine-readable details.
+    #[error("{message}")]
+    Detailed {
+        /// The code clients see.
+        code: ErrorCode,
+        /// What happened and what to do about it, for the caller.
+        message: String,
+        /// The details, without secrets.
+        details: serde_json::Value,
+    },
     /// An internal error. The cause is logged, not sent to the caller.
     #[error("an unexpected error occurred")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -80,7 +90,7 @@ impl Error {
             Self::Denied(_) => ErrorCode::ScopeMissing,
             Self::Invalid { .. } | Self::ClientCannot { .. } => ErrorCode::ValidationError,
             Self::Upstream { .. } => ErrorCode::UpstreamError,
-            Self::Failed { code, .. } => *code,
+            Self::Failed { code, .. } | Self::Detailed { code, .. } => *code,
             Self::Internal(_) => ErrorCode::InternalError,
         }
     }
@@ -110,6 +120,7 @@ impl Error {
                 Some(serde_json::json!({ "name": name }))
             }
             Self::ResourceNotFound { uri } => Some(serde_json::json!({ "uri": uri })),
+            Self::Detailed { details, .. } => Some(details.clone()),
             Self::ClientCannot { .. } | Self::Upstream { .. } | Self::Failed { .. } | Self::Internal(_) => {
                 None
             }

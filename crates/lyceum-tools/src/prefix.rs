@@ -94,6 +94,9 @@ impl Mentions {
     pub(crate) fn in_error(&self, error: Error) -> Error {
         match error {
             Error::Failed { code, message } => Error::Failed { code, message: self.in_text(&message) },
+            Error::Detailed { code, message, details } => {
+                Error::Detailed { code, message: self.in_text(&message), details }
+            }
             Error::Invalid { field, message } => Error::Invalid { field, message: self.in_text(&message) },
             other => other,
         }

@@ -75,6 +75,8 @@ pub enum Effect {
 pub enum Faults {
     /// In a result with `isError`, which the model reads and can act on.
     InResult,
+    /// The same as JSON, `{ error: { code, message, details } }`: the library's contract.
+    InResultAsJson,
     /// Refusals of the gate as a JSON-RPC error, the gateway's contract; failures of the tool in a result.
     InResultUnlessDenied,
     /// As a JSON-RPC error with `error.data.error_code`, the gateway's contract.

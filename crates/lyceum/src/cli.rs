@@ -1,5 +1,6 @@
 //! The command line.
 
+mod agents;
 mod audit;
 mod check;
 mod client;
@@ -9,6 +10,7 @@ mod embedding;
 mod eval;
 mod generate;
 mod grants;
+mod index_library;
 mod init;
 mod key;
 mod lint;
@@ -84,6 +86,11 @@ enum Command {
     Search(search::SearchArgs),
     /// Rebuild the search index
     Reindex(reindex::ReindexArgs),
+    /// Write the indexes of the library as JSON files
+    IndexLibrary(index_library::IndexLibraryArgs),
+    /// Use the agent profiles of the library in coding assistants
+    #[command(subcommand)]
+    Agents(agents::Command),
     /// Manage embedding models
     #[command(subcommand)]
     Model(model::Command),
@@ -207,6 +214,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             locations::add(&mut overrides, &args.sources, Purpose::Once)?;
             search::search(&or_example(load_once(&overrides)?)?, &args)
         }
+        Command::IndexLibrary(args) => index_library::index_library(&load_once(&overrides)?, &args),
+        Command::Agents(command) => agents::agents(&load_once(&overrides)?, &command),
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
         Command::Reindex(args) => reindex::reindex(&or_example(load_once(&overrides)?)?, &args),
         Command::Openapi => check::openapi(),

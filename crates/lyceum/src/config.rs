@@ -11,6 +11,7 @@ mod fault;
 mod file;
 mod git_url;
 pub(crate) mod knowledge;
+pub(crate) mod library;
 mod log;
 mod otlp;
 pub(crate) mod raw;
@@ -21,6 +22,7 @@ mod table;
 mod warning;
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fmt,
     net::SocketAddr,
@@ -31,8 +33,10 @@ use std::{
 
 use lyceum_content::{document::Publishing, ontology::Ontology, skill::Overlay};
 use lyceum_knowledge::PublicContent;
+use lyceum_library::PartKind;
 use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_net::Secret;
+use lyceum_source::github::RepoName;
 use lyceum_tools::Prefix;
 
 pub(crate) use arguments::is_url;
@@ -44,7 +48,7 @@ pub use file::{ConfigFile, Purpose, has_working_folder_file};
 pub(crate) use git_url::is_mistyped as is_mistyped_url;
 pub use log::{Color, LogFormat, LogSettings, has_color};
 pub use otlp::OtlpEndpoint;
-pub use raw::AuthMode;
+pub use raw::{AuthMode, LibraryRead};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 pub use table::Table;
@@ -125,6 +129,26 @@ pub struct KnowledgeService {
     pub public: PublicContent,
     /// The object store for documents; the data folder if `None`.
     pub bucket: Option<Bucket>,
+}
+
+/// Settings of a library service.
+#[derive(Debug, Clone)]
+pub struct LibraryService {
+    /// The configured parts.
+    pub parts: BTreeMap<PartKind, LibraryPart>,
+    /// Whose access decides what is read.
+    pub read: LibraryRead,
+}
+
+/// A part of a library: its skills, agent profiles or docs.
+#[derive(Debug, Clone)]
+pub struct LibraryPart {
+    /// Its source, one of the declared sources.
+    pub source: Source,
+    /// Its folder in the source, if configured.
+    pub path: Option<RelPath>,
+    /// The repository at GitHub, if contents are read with the callers' tokens.
+    pub repo: Option<RepoName>,
 }
 
 /// Settings of an S3-compatible object store.

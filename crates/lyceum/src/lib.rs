@@ -16,6 +16,7 @@ mod finding;
 pub mod http;
 mod inventory;
 mod knowledge;
+mod library;
 mod mcp;
 mod recent;
 mod search;

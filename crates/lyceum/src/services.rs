@@ -12,14 +12,14 @@ use crate::{
     app::StartError,
     auth::{self, SignIn},
     config::{Config, Source},
-    knowledge,
+    knowledge, library,
     search::Indexes,
     service::{Kind, Service, Workshop},
     skills,
 };
 
 /// All kinds of services, in documentation order.
-pub static KINDS: [&Kind; 2] = [&knowledge::KIND, &skills::KIND];
+pub static KINDS: [&Kind; 3] = [&knowledge::KIND, &skills::KIND, &library::KIND];
 
 /// The service of the built-in tools.
 pub(crate) const SERVER: Domain = Domain::from_static("server");

@@ -57,6 +57,10 @@ const LAYERS: &[(&str, MayUse)] = &[
         ]),
     ),
     (
+        "lyceum-library",
+        Only(&["lyceum-model", "lyceum-content", "lyceum-net", "lyceum-source", "lyceum-tools"]),
+    ),
+    (
         "lyceum",
         Only(&[
             "lyceum-model",
@@ -71,6 +75,7 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-tools",
             "lyceum-skills",
             "lyceum-knowledge",
+            "lyceum-library",
         ]),
     ),
     ("lyceum-testkit", Any),

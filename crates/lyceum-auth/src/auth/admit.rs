@@ -90,11 +90,9 @@ impl Auth {
             let subject = Subject::GitHub(owner.id);
             // A token issued to an OAuth app elsewhere proves the user's identity, but not that they intended to
             // sign in here.
-            if !owner.is_personal {
-                return Ok(Arc::new(self.caller_of(&subject, Tier::Public, &Scopes::every(self.rights()))));
-            }
-            let tier = self.tier(&subject, now).await?;
-            return Ok(Arc::new(self.caller_of(&subject, tier, &Scopes::every(self.rights()))));
+            let tier = if owner.is_personal { self.tier(&subject, now).await? } else { Tier::Public };
+            let caller = self.caller_of(&subject, tier, &Scopes::every(self.rights()));
+            return Ok(Arc::new(caller.acting_with(owner.token)));
         };
         match token.kind() {
             Kind::Access => {

@@ -63,7 +63,21 @@ pub fn add_code(error: &mut ErrorData) {
 
 /// Converts an error to a tool result, which the model reads.
 pub fn failed_result(error: &Error) -> CallToolResult {
-    let mut result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
+    failed_with(error, error.to_string())
+}
+
+/// The same as JSON, the body of the REST API. Only as text: structured content must match the schema of the output.
+pub(crate) fn failed_json_result(error: &Error) -> CallToolResult {
+    let (code, message) = (error.code(), error.to_string());
+    let details = error.details().unwrap_or_else(|| json!({}));
+    failed_with(
+        error,
+        json!({ "error": { "code": code, "message": message, "details": details } }).to_string(),
+    )
+}
+
+fn failed_with(error: &Error, text: String) -> CallToolResult {
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
     let mut meta = MetaObject::new();
     meta.insert("lyceum/error_code".to_owned(), json!(error.code()));
     result.meta = Some(meta);

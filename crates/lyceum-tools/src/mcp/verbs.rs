@@ -10,7 +10,7 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::failed_result;
+use super::{error::failed_json_result, failed_result};
 use crate::{CallContext, Error, Faults, Outcome, View};
 
 /// `tools/list`.
@@ -52,7 +52,15 @@ pub async fn call_tool(
     context: CallContext,
 ) -> Result<Outcome<CallToolResult>, Error> {
     match view.call(name, arguments, context).await {
-        Err(error) if is_result(&error, view.faults_of(name)) => Ok(Outcome::Done(failed_result(&error))),
+        Err(error) if is_result(&error, view.faults_of(name)) => {
+            let result = match view.faults_of(name) {
+                Faults::InResultAsJson => failed_json_result(&error),
+                Faults::InResult | Faults::InResultUnlessDenied | Faults::AsProtocolError => {
+                    failed_result(&error)
+                }
+            };
+            Ok(Outcome::Done(result))
+        }
         outcome => outcome,
     }
 }
@@ -60,7 +68,7 @@ pub async fn call_tool(
 /// A missing client capability is a protocol error, and an unknown tool declares nothing.
 fn is_result(error: &Error, faults: Faults) -> bool {
     let in_result = match faults {
-        Faults::InResult => true,
+        Faults::InResult | Faults::InResultAsJson => true,
         Faults::InResultUnlessDenied => !matches!(error, Error::Denied(_)),
         Faults::AsProtocolError => false,
     };

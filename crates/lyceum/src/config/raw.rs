@@ -3,6 +3,7 @@
 //! Every field is optional here: defaults are applied when the raw form becomes a `Config`.
 
 mod auth;
+mod library;
 
 use lyceum_content::skill::{AnalyticsOverlay, AssetOverlay, MatchOverlay, RefreshOverlay, ScriptOverlay};
 use lyceum_knowledge::PublicContent;
@@ -11,6 +12,8 @@ use serde::Deserialize;
 
 use auth::Auth;
 pub use auth::AuthMode;
+pub(crate) use library::Library;
+pub use library::LibraryRead;
 
 /// The file `lyceum.toml`, without the service tables: each kind of service brings its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

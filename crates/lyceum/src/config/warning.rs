@@ -4,7 +4,9 @@ use std::path::Path;
 
 use lyceum_knowledge::PublicContent;
 
-use super::{AuthService, Config, KnowledgeService, Location, SkillsService, Source};
+use super::{
+    AuthService, Config, KnowledgeService, LibraryRead, LibraryService, Location, SkillsService, Source,
+};
 
 impl Config {
     /// Warnings for the operator: risky or without effect, but not errors.
@@ -18,7 +20,7 @@ impl Config {
             if !self.is_used(source) {
                 let name = &source.name;
                 warnings.push(format!(
-                    "no service uses the source {name:?}, so nothing of it is served; write source = {name:?} in [knowledge] or [skills], or remove it",
+                    "no service uses the source {name:?}, so nothing of it is served; write source = {name:?} in [knowledge], [skills] or [library], or remove it",
                     name = name.as_str()
                 ));
             }
@@ -30,12 +32,16 @@ impl Config {
     fn is_used(&self, source: &Source) -> bool {
         let mut of_knowledge = self.services_of::<KnowledgeService>().map(|(_, one)| &one.source.name);
         let mut of_skills = self.services_of::<SkillsService>().map(|(_, one)| &one.source.name);
+        let parts = self.services_of::<LibraryService>().flat_map(|(_, one)| one.parts.values());
+        let mut of_libraries = parts.map(|part| &part.source.name);
         // A service of another kind may use a source in a way that is not known here.
-        let known =
-            self.services_of::<KnowledgeService>().count() + self.services_of::<SkillsService>().count();
+        let known = self.services_of::<KnowledgeService>().count()
+            + self.services_of::<SkillsService>().count()
+            + self.services_of::<LibraryService>().count();
         known < self.services.len()
             || of_knowledge.any(|name| *name == source.name)
             || of_skills.any(|name| *name == source.name)
+            || of_libraries.any(|name| *name == source.name)
     }
 
     /// The warning about a source that can't be there.
@@ -84,6 +90,9 @@ impl Config {
         }
         readable
             .extend(self.services_of::<SkillsService>().map(|(one, _)| format!("skills of {}", one.name)));
+        let libraries = self.services_of::<LibraryService>();
+        let libraries = libraries.filter(|(_, library)| library.read == LibraryRead::Server);
+        readable.extend(libraries.map(|(one, _)| format!("everything in {}", one.name)));
         if readable.is_empty() {
             return None;
         }

@@ -15,6 +15,7 @@ mod doors;
 mod errors;
 mod eval;
 mod knowledge;
+mod library;
 mod lint;
 mod process;
 mod services;

@@ -18,6 +18,7 @@ fn repository() -> PathBuf {
 fn examples() -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(repository().join("examples")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
+    let files = files.filter(|file| file.extension().is_some_and(|extension| extension == "toml"));
     let examples: Vec<_> = files.map(|file| (file.clone(), fs::read_to_string(&file).unwrap())).collect();
     assert!(!examples.is_empty());
     examples

@@ -5,9 +5,9 @@ use std::{
     sync::{Mutex, Once, PoisonError},
 };
 
-/// Prefixes of secrets in the tests: our tokens, codes, keys and client secrets, GitHub tokens, and the key in the URL
-/// of a chain.
-const SECRETS: [&str; 9] = [
+/// Prefixes of secrets in the tests: our tokens, codes, keys and client secrets, GitHub tokens as they are and in base64,
+/// and the key in the URL of a chain.
+const SECRETS: [&str; 12] = [
     "lyc_at_",
     "lyc_rt_",
     "lyc_ac_",
@@ -16,6 +16,9 @@ const SECRETS: [&str; 9] = [
     "ghp_",
     "gho_",
     "github_pat_",
+    "Z2hwX",
+    "Z2hvX",
+    "Z2l0aHViX3BhdF",
     "secret-key-of-the-provider",
 ];
 
