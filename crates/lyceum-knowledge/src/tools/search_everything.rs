@@ -1,34 +1,17 @@
 //! `search_everything`: one hybrid search over all knowledge bases of the server.
 
 use lyceum_tools::{Call, Error, Tool, ToolSpec};
-use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
-use super::filters_in;
+use super::{filters_in, search_knowledge::Args};
 use crate::{
-    EverythingResponse, Filters, KnowledgeBases, SearchOptions,
+    EverythingResponse, KnowledgeBases, SearchOptions,
     search_request::{SCRIPT, SKILL},
 };
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct SearchEverything;
-
-/// The arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Args {
-    /// Natural language search query
-    #[schemars(length(min = 1))]
-    query: String,
-    /// Filters that restrict the results; source restricts them to one knowledge base
-    #[serde(default)]
-    filters: Filters,
-    /// Include the score of each search stage in each result
-    #[serde(default)]
-    explain: bool,
-}
 
 impl Tool for SearchEverything {
     const NAME: &'static str = "search_everything";

@@ -14,19 +14,19 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SearchKnowledge;
 
-/// The arguments.
+/// The arguments, also of `search_everything`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// Natural language search query
     #[schemars(length(min = 1))]
-    query: String,
+    pub(super) query: String,
     /// Filters that restrict the results
     #[serde(default)]
-    filters: Filters,
+    pub(super) filters: Filters,
     /// Include the score of each search stage in each result
     #[serde(default)]
-    explain: bool,
+    pub(super) explain: bool,
 }
 
 impl Tool for SearchKnowledge {
