@@ -145,7 +145,7 @@ impl Services {
     /// The instructions for models, by service.
     pub(crate) fn instructions(&self) -> Vec<Instructions> {
         let general = "Knowledge kept in Git repositories. \
-            Call server_info to see what is here and how fresh it is.";
+            Call server_info for the services, the sources and their last sync.";
         let together = self
             .knowledge_bases()
             .map(|_| " Call search_everything for a question that any of the knowledge bases may answer.");

@@ -61,7 +61,7 @@ async fn the_greeting_says_what_the_server_can_do() {
           "listChanged": true
         }
       },
-      "instructions": "Knowledge kept in Git repositories. Call server_info to see what is here and how fresh it is.",
+      "instructions": "Knowledge kept in Git repositories. Call server_info for the services, the sources and their last sync.",
       "protocolVersion": "2025-11-25",
       "serverInfo": {
         "name": "lyceum",
