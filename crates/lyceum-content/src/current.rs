@@ -19,6 +19,11 @@ impl<T> Current<T> {
         self.0.load_full()
     }
 
+    /// Whether that snapshot is still the current one.
+    pub fn is(&self, snapshot: &Arc<T>) -> bool {
+        Arc::ptr_eq(snapshot, &self.0.load())
+    }
+
     /// Swaps in the next snapshot and returns the previous one.
     pub fn swap(&self, next: T) -> Arc<T> {
         self.0.swap(Arc::new(next))

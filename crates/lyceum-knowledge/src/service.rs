@@ -12,7 +12,7 @@ use lyceum_content::{document::Publishing, ontology::Ontology};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
 use lyceum_store::{
-    Db, DbError, Leader, Objects, Tx, documents,
+    Db, DbError, Leader, Objects, PageSize, Tx, documents,
     leases::{self, Holder, Lease},
 };
 use lyceum_tools::Error;
@@ -167,12 +167,15 @@ impl Knowledge {
         let mut leader = None;
         let shared = options.shared.clone();
         let is_file = shared.is_none();
-        let (db, snapshot) = match shared.map_or_else(|| Db::open(&file), Ok).and_then(load) {
+        let (db, snapshot) = match shared
+            .map_or_else(|| Db::open_with(&file, PageSize::Large), Ok)
+            .and_then(load)
+        {
             Err(damage @ (DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))) if is_file => {
                 // Only the leader may replace the database: other processes would keep using the old one.
                 leader = Leader::try_acquire(&options.folder).map_err(DbError::Folder)?;
                 leader.as_ref().ok_or(damage)?;
-                Db::recreate(&file).and_then(load)?
+                Db::recreate(&file, PageSize::Large).and_then(load)?
             }
             opened => opened?,
         };
@@ -194,6 +197,11 @@ impl Knowledge {
             cache: Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByLength),
             last_repair: Mutex::default(),
         })
+    }
+
+    /// The current state.
+    pub fn current_state(&self) -> State {
+        self.state.borrow().clone()
     }
 
     /// Subscribes to the state.

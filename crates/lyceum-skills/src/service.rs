@@ -91,6 +91,11 @@ impl Skills {
         }
     }
 
+    /// The current state.
+    pub fn current_state(&self) -> State {
+        self.store.state.borrow().clone()
+    }
+
     /// Subscribes to the state.
     pub fn state(&self) -> watch::Receiver<State> {
         self.store.state.subscribe()

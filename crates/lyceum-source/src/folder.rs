@@ -26,6 +26,7 @@ use crate::{Error, ReadError, Snapshot};
 pub(crate) use exclusion::{is_always_excluded, is_excluded_folder};
 pub(crate) use mark::FileMark;
 use walk::WalkResult;
+use working_copy::CommittedFiles;
 pub use working_copy::folder_links;
 
 /// Maximum buffer size allocated before reading a file.
@@ -58,29 +59,44 @@ impl Folder {
 
     /// Lists the current files. Blocks.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
-        let root = beneath::open_root(&self.root).map_err(|errno| Error::folder(errno.into()))?;
+        let root = self.open()?;
+        // Reading the commit of a large repository takes as long as listing its files.
+        let (found, committed) = std::thread::scope(|scope| {
+            let committed = scope.spawn(|| CommittedFiles::read(&self.root));
+            (walk::walk(&root, &self.root), committed.join().ok().flatten())
+        });
+        Ok(self.listed(root, found?, committed.as_ref()))
+    }
+
+    /// Lists the current files without looking up their commit. Blocks.
+    pub fn snapshot_without_commit(&self) -> Result<Snapshot, Error> {
+        let root = self.open()?;
         let found = walk::walk(&root, &self.root)?;
-        Ok(self.listed(root, found))
+        Ok(self.listed(root, found, None))
     }
 
     /// Lists the current files incrementally: rescans only `paths` and reuses `before` for the rest. Blocks, but far
     /// shorter than a full scan.
     pub fn snapshot_after(&self, before: &Snapshot, paths: &[PathBuf]) -> Result<Snapshot, Error> {
-        let root = beneath::open_root(&self.root).map_err(|errno| Error::folder(errno.into()))?;
+        let root = self.open()?;
         // With symlinks, a change at one path can show up at another.
         let found =
             if before.has_links() { None } else { walk::walk_paths(&root, &self.root, before, paths)? };
         let Some(found) = found.filter(|found| found.through_links.is_empty()) else {
             return self.snapshot();
         };
-        Ok(self.listed(root, found))
+        Ok(self.listed(root, found, CommittedFiles::read(&self.root).as_ref()))
+    }
+
+    fn open(&self) -> Result<OwnedFd, Error> {
+        beneath::open_root(&self.root).map_err(|errno| Error::folder(errno.into()))
     }
 
     /// The snapshot of a walk.
-    fn listed(&self, root: OwnedFd, found: WalkResult) -> Snapshot {
+    fn listed(&self, root: OwnedFd, found: WalkResult, committed: Option<&CommittedFiles>) -> Snapshot {
         let WalkResult { files, problems, through_links } = found;
         let mut store = FolderFiles { root, found_through_links: through_links, commit: None };
-        store.commit = working_copy::clean_commit(&self.root, &files, &store);
+        store.commit = committed.and_then(|committed| committed.clean_commit(&self.root, &files, &store));
         Snapshot::of_folder(files, problems, store)
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     migrations,
     sql::{
         postgres::{self, Postgres},
-        sqlite::{self, Sqlite},
+        sqlite::{self, PageSize, Sqlite},
     },
 };
 
@@ -115,16 +115,21 @@ impl Db {
     ///
     /// A corrupt file is an error, also if the corruption was detected during earlier use; see [`Db::recreate`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
-        let (engine, connection) = Sqlite::open(file, migrations::run)?;
+        Self::open_with(file, PageSize::Small)
+    }
+
+    /// Opens a database file like [`Db::open`]; a new one gets this page size. Blocks.
+    pub fn open_with(file: &Path, page_size: PageSize) -> Result<Self, DbError> {
+        let (engine, connection) = Sqlite::open(file, page_size, migrations::run)?;
         let writer = writer("lyceum-db", move |waiting| sqlite::write_all(&connection, waiting))?;
         Ok(Self::new(Engine::Sqlite(engine), vec![writer]))
     }
 
     /// Moves a corrupt database aside and opens a new one: all of its content can be rebuilt from the sources. The
     /// caller must hold the leader lock, because processes that have the old file open continue to use it.
-    pub fn recreate(file: &Path) -> Result<Self, DbError> {
+    pub fn recreate(file: &Path, page_size: PageSize) -> Result<Self, DbError> {
         sqlite::move_aside(file).map_err(DbError::Folder)?;
-        Self::open(file)
+        Self::open_with(file, page_size)
     }
 
     /// Connects to Postgres and runs migrations. Blocks, and must not be called on a thread that runs async tasks.

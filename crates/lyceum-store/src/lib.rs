@@ -28,6 +28,7 @@ pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects, S3Settin
 pub use sql::{
     Param, Row, Tx,
     postgres::{PostgresSettings, Statements},
+    sqlite::PageSize,
 };
 
 #[cfg(test)]

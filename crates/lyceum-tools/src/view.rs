@@ -44,6 +44,16 @@ impl View {
         &self.caller
     }
 
+    /// The caller, to keep.
+    pub fn shared_caller(&self) -> Arc<Caller> {
+        self.caller.clone()
+    }
+
+    /// The service, if it is a view of one.
+    pub fn service(&self) -> Option<&Domain> {
+        self.service.as_ref()
+    }
+
     /// Whether every caller sees the same entries.
     pub fn is_public(&self) -> bool {
         self.registry.is_public()

@@ -9,6 +9,8 @@ use tokio::sync::Notify;
 pub(crate) struct Drain {
     draining: AtomicBool,
     in_flight: AtomicUsize,
+    /// Whether somebody waits for the last request: notifying takes a lock, and most requests are the last one.
+    is_awaited: AtomicBool,
     last_left: Notify,
 }
 
@@ -30,13 +32,14 @@ impl Drain {
 
     /// Counts the end of a request.
     pub(crate) fn leave(&self) {
-        if self.in_flight.fetch_sub(1, Ordering::SeqCst) == 1 {
+        if self.in_flight.fetch_sub(1, Ordering::SeqCst) == 1 && self.is_awaited.load(Ordering::SeqCst) {
             self.last_left.notify_waiters();
         }
     }
 
     /// Waits until there are no in-flight requests.
     pub(crate) async fn finished(&self) {
+        self.is_awaited.store(true, Ordering::SeqCst);
         loop {
             // Registered before the check, so that a request that ends in between is not missed.
             let left = self.last_left.notified();

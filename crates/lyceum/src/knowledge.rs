@@ -189,7 +189,7 @@ impl Service for KnowledgeBase {
     }
 
     fn sources(&self) -> Vec<SourceStatus> {
-        let State { snapshot, error } = self.knowledge().state().borrow().clone();
+        let State { snapshot, error } = self.knowledge().current_state();
         vec![SourceStatus {
             name: self.knowledge().source_name().clone(),
             state: match (&error, &snapshot.version) {
@@ -222,7 +222,7 @@ impl Service for KnowledgeBase {
 
     fn health(&self) -> BoxFuture<'_, Health> {
         Box::pin(async {
-            let state = self.knowledge().state().borrow().clone();
+            let state = self.knowledge().current_state();
             let read = health::pending(self.knowledge());
             let pending = self.pending.get(ByAddress(state.snapshot.clone()), read).await;
             health::of(&state, pending)

@@ -54,10 +54,15 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 #[derive(Debug, Clone)]
 pub(crate) struct McpContext {
     caller: Arc<Caller>,
-    client: ClientAddr,
     service: Option<Domain>,
     /// The span of the request, because a session runs in a task of its own.
     span: Span,
+}
+
+impl McpContext {
+    fn new(view: &View, span: Span) -> Self {
+        Self { caller: view.shared_caller(), service: view.service().cloned(), span }
+    }
 }
 
 /// The routes.
@@ -82,19 +87,18 @@ async fn routed_endpoint(
     Extension(client): Extension<ClientAddr>,
     request: Request<Body>,
 ) -> Response {
-    endpoint(app, caller, client, request).await
+    endpoint(&app, caller, client, request).await
 }
 
 /// `/mcp`: all services. The middleware calls it without the router.
 pub(crate) async fn endpoint(
-    app: App,
+    app: &App,
     caller: Arc<Caller>,
     client: ClientAddr,
     request: Request<Body>,
 ) -> Response {
-    let view = View::of_all(app.mcp.hub().registry(), caller.clone());
-    handle_signed_in(app, view, McpContext { caller, client, service: None, span: Span::none() }, request)
-        .await
+    let view = View::of_all(app.mcp.hub().registry(), caller);
+    handle_signed_in(app, view, client, request).await
 }
 
 /// `/{service}/mcp`: one service.
@@ -105,33 +109,30 @@ async fn service_endpoint(
     Path(service): Path<String>,
     request: Request<Body>,
 ) -> Response {
-    let registry = app.mcp.hub().registry();
-    let domain = registry.service(&service).cloned();
-    let Some(view) = View::of_service(registry, caller.clone(), &service) else {
+    let Some(view) = View::of_service(app.mcp.hub().registry(), caller, &service) else {
         let message = "unknown service; GET /health lists the services";
         return refusal(&ApiError::new(ErrorCode::NotFound, message));
     };
-    handle_signed_in(app, view, McpContext { caller, client, service: domain, span: Span::none() }, request)
-        .await
+    handle_signed_in(&app, view, client, request).await
 }
 
 /// Checks the owner of the session, if callers sign in, and ends streams when their token expires.
-async fn handle_signed_in(app: App, view: View, context: McpContext, mut request: Request<Body>) -> Response {
-    let Some(auth) = app.auth.clone() else { return handle_method(app, view, context, request).await };
-    let caller = context.caller.clone();
-    if let Err(refusal) = session::owner::unbind_request(&auth, &caller, &mut request) {
+async fn handle_signed_in(app: &App, view: View, client: ClientAddr, mut request: Request<Body>) -> Response {
+    let Some(auth) = &app.auth else { return handle_method(app, view, client, request).await };
+    let caller = view.shared_caller();
+    if let Err(refusal) = session::owner::unbind_request(auth, &caller, &mut request) {
         return *refusal;
     }
     let admission = if listens(&request) {
-        Admission::of(&app, &caller, request.uri().path(), request.headers())
+        Admission::of(app, &caller, request.uri().path(), request.headers())
     } else {
         None
     };
-    let mut response = handle_method(app, view, context, request).await;
+    let mut response = handle_method(app, view, client, request).await;
     if let Some(admission) = admission {
         response = admission.bound(response);
     }
-    session::owner::bind_response(&auth, &caller, &mut response);
+    session::owner::bind_response(auth, &caller, &mut response);
     response
 }
 
@@ -143,17 +144,17 @@ fn listens(request: &Request<Body>) -> bool {
 }
 
 /// Dispatches by HTTP method.
-async fn handle_method(app: App, view: View, context: McpContext, mut request: Request<Body>) -> Response {
+async fn handle_method(app: &App, view: View, client: ClientAddr, mut request: Request<Body>) -> Response {
     match *request.method() {
         // Boxed, because the futures around it are moved many times.
-        Method::POST => Box::pin(handle_post(app, view, context, request)).await,
+        Method::POST => Box::pin(handle_post(app, view, client, request)).await,
         // GET opens the stream of a session, DELETE ends the session; both need one.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
-            if let Err(refusal) = session::owner::enter(&app, &context.caller, request.headers()).await {
+            if let Err(refusal) = session::owner::enter(app, view.caller(), request.headers()).await {
                 return *refusal;
             }
             let ends = request.method() == Method::DELETE;
-            request.extensions_mut().insert(context);
+            request.extensions_mut().insert(McpContext::new(&view, Span::none()));
             let mut response = app.legacy.handle(request).await;
             // The session has ended already, and some clients reject 202 here.
             if ends && response.status() == StatusCode::ACCEPTED {
@@ -171,14 +172,14 @@ async fn handle_method(app: App, view: View, context: McpContext, mut request: R
 }
 
 /// Reads and parses the message of a POST, and turns a denied call into a 401 or 403.
-async fn handle_post(app: App, view: View, context: McpContext, request: Request<Body>) -> Response {
+async fn handle_post(app: &App, view: View, client: ClientAddr, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
         return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
     }
     let RequestBody { bytes, reservation: _reservation } =
-        match read_body(&app, view.caller(), &parts.headers, body).await {
+        match read_body(app, view.caller(), &parts.headers, body).await {
             Ok(body) => body,
             Err(error) => return refusal(&error),
         };
@@ -192,27 +193,27 @@ async fn handle_post(app: App, view: View, context: McpContext, request: Request
         }
         Incoming::Request(_) | Incoming::Notification { .. } | Incoming::Response => None,
     };
-    let (caller, path) = (context.caller.clone(), parts.uri.path().to_owned());
-    let mut response = handle_message(app.clone(), view, context, parts, bytes, incoming).await;
-    if let Some(denied) = denial.filter(|_| response.status().is_success()) {
-        challenge_denied(&app, &mut response, &path, &caller, &denied);
+    let denied = denial.map(|denied| (denied, view.shared_caller(), parts.uri.path().to_owned()));
+    let mut response = handle_message(app, view, client, parts, bytes, incoming).await;
+    if let Some((denied, caller, path)) = denied.filter(|_| response.status().is_success()) {
+        challenge_denied(app, &mut response, &path, &caller, &denied);
     }
     response
 }
 
 /// Dispatches by protocol version.
 async fn handle_message(
-    app: App,
+    app: &App,
     view: View,
-    context: McpContext,
+    client: ClientAddr,
     parts: Parts,
     bytes: Bytes,
     incoming: Incoming,
 ) -> Response {
     match era(&parts.headers, &incoming) {
-        Era::Legacy => handle_legacy(app, context, parts, bytes, incoming).await,
+        Era::Legacy => handle_legacy(app, view, client, parts, bytes, incoming).await,
         Era::Modern => match incoming {
-            Incoming::Request(request) => modern::respond(&app, view, request, &parts.headers).await,
+            Incoming::Request(request) => modern::respond(app, view, request, &parts.headers).await,
             Incoming::Notification { .. } => StatusCode::ACCEPTED.into_response(),
             Incoming::Response => {
                 let error = ErrorData::invalid_request(
@@ -227,8 +228,9 @@ async fn handle_message(
 
 /// Hands a message of an earlier protocol version to its session.
 async fn handle_legacy(
-    app: App,
-    mut context: McpContext,
+    app: &App,
+    view: View,
+    client: ClientAddr,
     mut parts: Parts,
     bytes: Bytes,
     incoming: Incoming,
@@ -248,17 +250,16 @@ async fn handle_legacy(
         );
     }
     if parts.headers.contains_key(SESSION_ID) {
-        if let Err(refusal) = session::owner::enter(&app, &context.caller, &parts.headers).await {
+        if let Err(refusal) = session::owner::enter(app, view.caller(), &parts.headers).await {
             return *refusal;
         }
-    } else if context.caller.subject().is_none()
-        && let Err(seconds) = app.session_rate.count(context.client, Instant::now())
+    } else if view.caller().subject().is_none()
+        && let Err(seconds) = app.session_rate.count(client, Instant::now())
     {
         let message = "too many new sessions from this address; retry later";
         return refusal(&ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds));
     }
-    context.span = Span::current();
-    parts.extensions.insert(context);
+    parts.extensions.insert(McpContext::new(&view, Span::current()));
     let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
     match (session, incoming) {
         (Some(session), Incoming::Request(request)) if request.method == "tools/call" => {

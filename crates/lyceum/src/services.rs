@@ -26,18 +26,30 @@ pub(crate) const SERVER: Domain = Domain::from_static("server");
 
 /// The enabled services. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Services(Arc<[Arc<dyn Service>]>);
+pub(crate) struct Services(Arc<[Enabled]>);
+
+/// A service, with its access rule, which is asked for on most requests.
+struct Enabled {
+    service: Arc<dyn Service>,
+    access: Access,
+}
+
+impl Enabled {
+    fn is_visible_to(&self, caller: &Caller) -> bool {
+        permit(caller, &self.access).is_ok()
+    }
+}
 
 impl Services {
     /// Builds the configured services.
     pub(crate) fn make(config: &Config, audience: Audience) -> anyhow::Result<Self> {
         let indexes = Indexes::new(config);
         let workshop = Workshop { config, audience, indexes: &indexes };
-        let mut services = Vec::new();
+        let mut services: Vec<Arc<dyn Service>> = Vec::new();
         for declared in &config.services {
             services.extend((declared.kind.make)(declared, &workshop)?);
         }
-        Ok(Self(services.into()))
+        Ok(services.into_iter().collect())
     }
 
     /// No services, for a registry that was built elsewhere.
@@ -47,7 +59,7 @@ impl Services {
 
     /// Iterates over the services.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Service>> {
-        self.0.iter()
+        self.0.iter().map(|enabled| &enabled.service)
     }
 
     /// The offers of all services, and the built-in tools.
@@ -100,22 +112,23 @@ impl Services {
 
     /// The services that a caller may know of.
     pub(crate) fn visible_to(&self, caller: &Caller) -> impl Iterator<Item = &Arc<dyn Service>> {
-        self.iter().filter(|service| permit(caller, &service.access()).is_ok())
+        let visible = self.0.iter().filter(|enabled| enabled.is_visible_to(caller));
+        visible.map(|enabled| &enabled.service)
     }
 
     /// Whether a caller may know of the service with that name. Everyone may know of the built-in tools.
     pub(crate) fn shows(&self, name: &Domain, caller: &Caller) -> bool {
-        self.iter().all(|service| service.name() != name || permit(caller, &service.access()).is_ok())
+        self.0.iter().all(|enabled| enabled.service.name() != name || enabled.is_visible_to(caller))
     }
 
     /// The sources in configuration order, with their freshness, except those of services that the caller may not know
     /// of.
     pub(crate) fn sources(&self, config: &Config, caller: &Caller) -> Vec<SourceStatus> {
-        let of_service = |service: &Arc<dyn Service>| {
-            let is_visible = permit(caller, &service.access()).is_ok();
-            service.sources().into_iter().map(move |status| (is_visible, status))
+        let of_service = |enabled: &Enabled| {
+            let is_visible = enabled.is_visible_to(caller);
+            enabled.service.sources().into_iter().map(move |status| (is_visible, status))
         };
-        let mut known: Vec<(bool, SourceStatus)> = self.iter().flat_map(of_service).collect();
+        let mut known: Vec<(bool, SourceStatus)> = self.0.iter().flat_map(of_service).collect();
         let status = |Source { name, .. }: &Source| {
             match known.iter().position(|(is_visible, status)| *is_visible && status.name == *name) {
                 Some(at) => Some(known.swap_remove(at).1),
@@ -151,16 +164,17 @@ impl Services {
             .map(|_| " Call search_everything for a question that any of the knowledge bases may answer.");
         let general = general.to_owned() + together.unwrap_or_default();
         let general = Instructions::new(Access::public(SERVER), move || general.clone());
-        let of = |one: &Arc<dyn Service>| {
-            let service = one.clone();
-            Instructions::new(one.access(), move || service.instructions())
+        let of = |enabled: &Enabled| {
+            let service = enabled.service.clone();
+            Instructions::new(enabled.access.clone(), move || service.instructions())
         };
-        std::iter::once(general).chain(self.iter().map(of)).collect()
+        std::iter::once(general).chain(self.0.iter().map(of)).collect()
     }
 }
 
 impl FromIterator<Arc<dyn Service>> for Services {
     fn from_iter<I: IntoIterator<Item = Arc<dyn Service>>>(services: I) -> Self {
-        Self(services.into_iter().collect())
+        let enabled = |service: Arc<dyn Service>| Enabled { access: service.access(), service };
+        Self(services.into_iter().map(enabled).collect())
     }
 }

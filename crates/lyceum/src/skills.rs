@@ -156,7 +156,7 @@ impl Service for SkillsOffer {
     }
 
     fn sources(&self) -> Vec<SourceStatus> {
-        let state = self.skills.state().borrow().clone();
+        let state = self.skills.current_state();
         let skill_set = state.skill_set.as_ref();
         vec![SourceStatus {
             name: self.skills.source_name().clone(),
@@ -191,7 +191,7 @@ impl Service for SkillsOffer {
 
     fn health(&self) -> BoxFuture<'_, Health> {
         Box::pin(async {
-            let state = self.skills.state().borrow().clone();
+            let state = self.skills.current_state();
             let mut health = Health { is_well: true, ..Health::default() };
             match (&state.skill_set, &state.error) {
                 (Some(skill_set), _) => {
@@ -211,7 +211,7 @@ impl Service for SkillsOffer {
     }
 
     fn about(&self, url: &str) -> String {
-        let state = self.skills.state().borrow().clone();
+        let state = self.skills.current_state();
         let Some(skill_set) = state.skill_set else {
             return format!(
                 "\nThe skills {} are being fetched; {url}/readyz says when they are here.\n",

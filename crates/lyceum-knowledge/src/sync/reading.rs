@@ -52,7 +52,7 @@ impl Knowledge {
             })
             .collect();
         let mut rows = Vec::with_capacity(of);
-        let mut read = stream::iter(batches).buffered(processors());
+        let mut read = stream::iter(batches).buffered(batches_in_flight());
         while let Some(batch) = read.try_next().await? {
             rows.extend(batch);
             on_progress(Progress::Reading { done: rows.len(), of });
@@ -92,6 +92,8 @@ pub(super) async fn run_blocking<T: Send + 'static>(
     }
 }
 
-pub(super) fn processors() -> usize {
-    std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8)
+/// How many batches are read at once: more than there are processors, so that none waits for the slowest batch, the disk or
+/// the database.
+pub(super) fn batches_in_flight() -> usize {
+    2 * std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8)
 }

@@ -17,7 +17,7 @@ use lyceum_store::{
 use super::{
     OnProgress, Progress, SyncError,
     choice::PendingDocument,
-    reading::{batches, processors, run_blocking},
+    reading::{batches, batches_in_flight, run_blocking},
 };
 use crate::{
     Knowledge,
@@ -65,13 +65,14 @@ impl Knowledge {
         let sync = self.db.write(&about, begin).await?;
         let size = |one: &PendingDocument| snapshot.files().get(&one.path).map_or(0, |file| file.size);
         let batches: Vec<Vec<PendingDocument>> = batches(pending, size).map(<[_]>::to_vec).collect();
-        let built: Vec<_> = batches
+        let staging: Vec<_> = batches
             .into_iter()
             .map(|batch| {
+                let count = batch.len();
                 let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
                 let (source, links) = (self.options.name.to_string(), self.options.links.clone());
                 let version = version.to_owned();
-                run_blocking(move || {
+                let built = run_blocking(move || {
                     let reader =
                         Reader { snapshot: &snapshot, ontology: &ontology, publishing, exclude: &[], now };
                     let build = |PendingDocument { path, id, digest }: PendingDocument| {
@@ -92,24 +93,32 @@ impl Knowledge {
                         let first_line = 1 + text.get(..head).unwrap_or_default().matches('\n').count();
                         Some(BuiltDocument::of(&document, first_line, text))
                     };
-                    batch.into_iter().map(build).collect::<Vec<_>>()
-                })
+                    batch.into_iter().filter_map(build).collect::<Vec<_>>()
+                });
+                // Writes wait for each other inside the stream, so that several of them become one commit.
+                let (db, about, source) = (self.db.clone(), about.clone(), self.options.name.to_string());
+                async move {
+                    let built = Arc::new(built.await?);
+                    let bodies = built.clone();
+                    let write = move |tx: &Tx<'_>| {
+                        documents::put_bodies(
+                            tx,
+                            &source,
+                            sync,
+                            bodies.iter().flat_map(BuiltDocument::bodies),
+                        )
+                    };
+                    db.write(about, write).await?;
+                    Ok::<_, SyncError>((count, built.iter().map(BuiltDocument::staged).collect::<Vec<_>>()))
+                }
             })
             .collect();
         let mut staged = Vec::with_capacity(of);
-        let mut built = stream::iter(built).buffered(processors());
+        let mut batches = stream::iter(staging).buffered(batches_in_flight());
         let mut done = 0;
-        while let Some(batch) = built.try_next().await? {
-            done += batch.len();
-            let batch: Vec<BuiltDocument> = batch.into_iter().flatten().collect();
-            let batch = Arc::new(batch);
-            let (source, bodies) = (self.options.name.to_string(), batch.clone());
-            let write = move |tx: &Tx<'_>| {
-                documents::put_bodies(tx, &source, sync, bodies.iter().flat_map(BuiltDocument::bodies))
-            };
-            self.db.write(&about, write).await?;
-            let built = batch.iter().map(|one| (one.row.clone(), one.raw_hash.clone()));
-            staged.extend(built.map(|(row, raw_hash)| StagedDocument { row, raw_hash }));
+        while let Some((count, batch)) = batches.try_next().await? {
+            done += count;
+            staged.extend(batch);
             on_progress(Progress::Staging { done, of });
             failpoint::reached(Step::Staged);
         }
@@ -142,6 +151,11 @@ impl BuiltDocument {
             first_line: i64::try_from(first_line).unwrap_or(i64::MAX),
         };
         Self { row, bytes, raw_hash: hash(raw.as_bytes()), raw }
+    }
+
+    /// What remains of it once its bytes are stored.
+    fn staged(&self) -> StagedDocument {
+        StagedDocument { row: self.row.clone(), raw_hash: self.raw_hash.clone() }
     }
 
     /// The bytes to store, by hash.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_store::{Db, DbError, Leader, Tx, events, leases::Holder, pages};
+use lyceum_store::{Db, DbError, Leader, PageSize, Tx, events, leases::Holder, pages};
 use tokio_util::sync::CancellationToken;
 
 use super::{OpenIndex, Opening, Search};
@@ -131,7 +131,7 @@ impl Search {
             Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))
                 if is_leader && is_file =>
             {
-                Db::recreate(&file).and_then(load)?
+                Db::recreate(&file, PageSize::Small).and_then(load)?
             }
             opened => opened?,
         };

@@ -30,44 +30,61 @@ struct IndexedFile {
     modified: i64,
 }
 
-/// The commit of `HEAD`, if all listed files are those of the commit, and none of its files was deleted.
-pub(super) fn clean_commit(
-    root: &Path,
-    files: &BTreeMap<RelPath, FileMeta>,
-    store: &FolderFiles,
-) -> Option<String> {
-    let copy = WorkingCopy::open(root)?;
-    let commit = copy.repository.head_commit().ok()?;
-    let tracked = copy.tracked_files(commit.tree_id().ok()?.detach())?;
-    let (indexed, written) = copy.index().unwrap_or_default();
-    let mut hashed = 0;
-    for (path, meta) in files {
-        let real = store.found_through_links.get(path).map_or(path.as_str(), String::as_str);
-        let id = *tracked.get(real)?;
-        let Mark::File(mark) = &meta.stamp.0 else { return None };
-        let is_indexed = indexed.get(real).is_some_and(|file| {
-            // A file that changed after the index was written may have the same size and time ("racily clean").
-            file.id == id
-                && u64::from(file.size) == meta.size
-                && file.modified == mark.modified()
-                && file.modified < written
-        });
-        if is_indexed {
-            continue;
-        }
-        hashed += meta.size;
-        if hashed > MAX_HASHED_BYTES {
-            return None;
-        }
-        let bytes = store.read(path, MAX_HASHED_BYTES).ok()?;
-        let found = gix::objs::compute_hash(id.kind(), gix::objs::Kind::Blob, &bytes).ok()?;
-        if found != id {
-            return None;
-        }
+/// The files of a commit, and what Git's index knows about those in the folder.
+pub(super) struct CommittedFiles {
+    commit: ObjectId,
+    tracked: HashMap<String, ObjectId>,
+    indexed: HashMap<String, IndexedFile>,
+    /// When the index was written, in nanoseconds since 1970.
+    index_written: i64,
+}
+
+impl CommittedFiles {
+    /// Reads the commit of `HEAD` and the index. `None` if the folder is not in a working copy.
+    pub(super) fn read(root: &Path) -> Option<Self> {
+        let copy = WorkingCopy::open(root)?;
+        let commit = copy.repository.head_commit().ok()?;
+        let tracked = copy.tracked_files(commit.tree_id().ok()?.detach())?;
+        let (indexed, index_written) = copy.index().unwrap_or_default();
+        Some(Self { commit: commit.id, tracked, indexed, index_written })
     }
-    let is_listed = |path: &str| files.contains_key(path);
-    let is_deleted = |path: &String| !is_listed(path) && root.join(path).symlink_metadata().is_err();
-    (!tracked.keys().any(is_deleted)).then(|| commit.id.to_string())
+
+    /// The commit, if all listed files are those of the commit, and none of its files was deleted.
+    pub(super) fn clean_commit(
+        &self,
+        root: &Path,
+        files: &BTreeMap<RelPath, FileMeta>,
+        store: &FolderFiles,
+    ) -> Option<String> {
+        let mut hashed = 0;
+        for (path, meta) in files {
+            let real = store.found_through_links.get(path).map_or(path.as_str(), String::as_str);
+            let id = *self.tracked.get(real)?;
+            let Mark::File(mark) = &meta.stamp.0 else { return None };
+            let is_indexed = self.indexed.get(real).is_some_and(|file| {
+                // A file that changed after the index was written may have the same size and time ("racily clean").
+                file.id == id
+                    && u64::from(file.size) == meta.size
+                    && file.modified == mark.modified()
+                    && file.modified < self.index_written
+            });
+            if is_indexed {
+                continue;
+            }
+            hashed += meta.size;
+            if hashed > MAX_HASHED_BYTES {
+                return None;
+            }
+            let bytes = store.read(path, MAX_HASHED_BYTES).ok()?;
+            let found = gix::objs::compute_hash(id.kind(), gix::objs::Kind::Blob, &bytes).ok()?;
+            if found != id {
+                return None;
+            }
+        }
+        let is_listed = |path: &str| files.contains_key(path);
+        let is_deleted = |path: &String| !is_listed(path) && root.join(path).symlink_metadata().is_err();
+        (!self.tracked.keys().any(is_deleted)).then(|| self.commit.to_string())
+    }
 }
 
 /// URL template of the files of a folder in a clone, with `{commit}` and `{path}`, by the remote `origin`. `None` without

@@ -40,10 +40,37 @@ const MAX_IDLE_READERS: usize = 4;
 const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 const BEGIN_READ: &str = "BEGIN DEFERRED";
 
+/// Page size of a new SQLite database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageSize {
+    /// For small rows that are looked up one at a time.
+    Small,
+    /// For rows of many kilobytes: every page that is written costs two system calls.
+    Large,
+}
+
+impl PageSize {
+    fn bytes(self) -> i64 {
+        match self {
+            Self::Small => 4 * 1024,
+            Self::Large => 16 * 1024,
+        }
+    }
+
+    /// Size of the WAL file, in pages, that starts a checkpoint, which stops the writer: 4 MiB or 32 MiB.
+    fn checkpoint_pages(self) -> i64 {
+        match self {
+            Self::Small => 1_000,
+            Self::Large => 2 * 1024,
+        }
+    }
+}
+
 /// A database file and its idle reader connections.
 #[derive(Debug)]
 pub(crate) struct Sqlite {
     file: PathBuf,
+    page_size: PageSize,
     readers: Mutex<Vec<Connection>>,
 }
 
@@ -53,6 +80,7 @@ impl Sqlite {
     /// A corrupt file is an error, also if the corruption was detected during earlier use.
     pub(crate) fn open(
         file: &Path,
+        page_size: PageSize,
         migrate: impl Fn(&Tx<'_>) -> Result<(), DbError>,
     ) -> Result<(Self, Connection), DbError> {
         if let Some(folder) = file.parent() {
@@ -61,12 +89,12 @@ impl Sqlite {
         if corruption_marker(file).exists() {
             return Err(DbError::MarkedCorrupt);
         }
-        let connection = connect(file)?;
+        let connection = connect(file, page_size)?;
         connection.execute_batch(BEGIN_WRITE)?;
         let migrated = migrate(&Tx::on_sqlite(&connection));
         connection.execute_batch(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
         migrated?;
-        Ok((Self { file: file.to_owned(), readers: Mutex::default() }, connection))
+        Ok((Self { file: file.to_owned(), page_size, readers: Mutex::default() }, connection))
     }
 
     /// Runs `work` on a consistent snapshot. Blocks.
@@ -80,7 +108,7 @@ impl Sqlite {
 
     fn read_once<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
         let kept = self.readers().pop();
-        let connection = kept.map_or_else(|| connect(&self.file), Ok)?;
+        let connection = kept.map_or_else(|| connect(&self.file, self.page_size), Ok)?;
         connection.execute_batch(BEGIN_READ)?;
         let answer = work(&Tx::on_sqlite(&connection));
         connection.execute_batch("ROLLBACK")?;
@@ -194,16 +222,19 @@ fn attempt(connection: &Connection, mut work: Box<dyn Work>) -> Option<Box<dyn W
 }
 
 /// Opens a connection, for use by one thread at a time.
-fn connect(file: &Path) -> Result<Connection, DbError> {
+fn connect(file: &Path, page_size: PageSize) -> Result<Connection, DbError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
+    // Before anything is written: the page size of an existing database does not change.
+    connection.pragma_update(None, "page_size", page_size.bytes())?;
     // FULL: a commit survives a power failure.
     enable_wal(&connection)?;
     // Plans must not depend on bound values: otherwise a cached statement is compiled again whenever its parameters change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", page_size.checkpoint_pages())?;
     connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::{at, scene};
-use crate::{Db, DbError, kv::Namespace};
+use crate::{Db, DbError, PageSize, kv::Namespace};
 
 const STATE: Namespace = Namespace { name: "state", ttl_seconds: None };
 
@@ -39,7 +39,7 @@ async fn a_damaged_file_is_put_aside() {
     for _ in 0..2 {
         std::fs::write(&file, "this is no database, and longer than a header of one hundred bytes has to be so that it is looked at whole").unwrap();
         assert!(matches!(Db::open(&file), Err(DbError::Corrupt(_))));
-        let db = Db::recreate(&file).unwrap();
+        let db = Db::recreate(&file, PageSize::Large).unwrap();
         db.write("test", |tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
     }
     let aside = |number: u32| folder.path().join(format!("lyceum.db.damaged-{number}"));
@@ -86,7 +86,7 @@ async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     drop(db);
 
     assert!(matches!(Db::open(&file), Err(DbError::MarkedCorrupt)));
-    let db = Db::recreate(&file).unwrap();
+    let db = Db::recreate(&file, PageSize::Large).unwrap();
     assert_eq!(db.read(|tx| STATE.get(tx, "1", at(0))).await.unwrap(), None);
     db.write("test", |tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
     drop(db);

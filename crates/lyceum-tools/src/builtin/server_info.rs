@@ -5,7 +5,10 @@ use lyceum_model::Caller;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
+use crate::{
+    Call, Effect, Error, Faults, Tool,
+    mcp::{ProtocolVersion, SUPPORTED_VERSIONS},
+};
 
 /// A list that depends on the caller.
 type ListFor<T> = Box<dyn Fn(&Caller) -> Vec<T> + Send + Sync>;
@@ -37,7 +40,7 @@ pub struct Output {
     /// The version of the program.
     version: &'static str,
     /// Supported MCP versions, newest first.
-    protocol_versions: Vec<String>,
+    protocol_versions: Vec<&'static str>,
     /// The enabled services; each has its own endpoint at `/{service}/mcp`.
     services: Vec<String>,
     /// The sources, with commit and sync time.
@@ -61,7 +64,7 @@ impl Tool for ServerInfo {
         Ok(Output {
             name: "lyceum",
             version: facts.version,
-            protocol_versions: SUPPORTED_VERSIONS.iter().map(ToString::to_string).collect(),
+            protocol_versions: SUPPORTED_VERSIONS.iter().map(ProtocolVersion::as_str).collect(),
             services: (facts.services)(call.caller()),
             sources: (facts.sources)(call.caller()),
         })

@@ -98,13 +98,18 @@ fn check(location: &str) -> anyhow::Result<()> {
 /// The files of a source; clones a repository if there is no clone yet.
 #[tokio::main(flavor = "current_thread")]
 async fn snapshot(location: &str, source: &Source) -> anyhow::Result<Snapshot> {
-    if let (Source::Repository(_), Some(snapshot)) = (source, source.local()?) {
-        return Ok(snapshot);
+    let unreadable = || format!("cannot read {location}");
+    match source {
+        Source::Folder(folder) => return folder.snapshot_without_commit().with_context(unreadable),
+        Source::Repository(_) => {
+            if let Some(snapshot) = source.local()? {
+                return Ok(snapshot);
+            }
+            eprintln!("lyceum: cloning {location}");
+        }
+        Source::Bundled(_) => {}
     }
-    if let Source::Repository(_) = source {
-        eprintln!("lyceum: cloning {location}");
-    }
-    source.refresh().await.with_context(|| format!("cannot read {location}"))
+    source.refresh().await.with_context(unreadable)
 }
 
 /// The services of each location. Services of a kind that occurs once keep the plain name of the kind.

@@ -16,7 +16,7 @@ use super::{
     ApiError, ClientAddr, RouteTable, auth,
     connections::ConnectionUse,
     cors::{CorsDecision, effective_method},
-    generation::InFlight,
+    generation::{Generation, InFlight},
     log::RequestLog,
     route::{Policy, Protocol, RateClass},
     table::{RouteMatch, Target},
@@ -33,14 +33,14 @@ pub(super) async fn handle(
     serves: ConnectionUse,
     request: Request<Body>,
 ) -> Result<Response, Infallible> {
-    let (app, table) = (generation.app.clone(), &generation.table);
-    let id = app.request_ids.of(request.headers().get(REQUEST_ID));
+    let id = generation.app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let RouteMatch { label, policy, target } = table.find(&effective_method(&request), &path);
-    let mut log = RequestLog::begin(app, &id, method, path, label, request.headers());
-    let cors = CorsDecision::of(&log.app, policy.cors, &request);
-    let client = ClientAddr::of_request(peer, request.headers(), &log.app.config.trusted_proxies);
-    let mut response = match admit(&log.app, client, serves, policy, &cors, &request) {
+    let RouteMatch { label, policy, target } = generation.table.find(&effective_method(&request), &path);
+    let mut log = RequestLog::begin(generation, &id, method, path, label, request.headers());
+    let Generation { app, table, .. } = &*log.generation;
+    let cors = CorsDecision::of(app, policy.cors, &request);
+    let client = ClientAddr::of_request(peer, request.headers(), &app.config.trusted_proxies);
+    let mut response = match admit(app, client, serves, policy, &cors, &request) {
         Err(error) => {
             if error.code == ErrorCode::RateLimited {
                 delay_refusal().await;
@@ -50,7 +50,7 @@ pub(super) async fn handle(
         Ok(()) => match cors.preflight(request.method()) {
             Some(response) => response,
             None => {
-                let work = route(log.app.clone(), table, (policy, target), client, request);
+                let work = route(app, table, (policy, target), client, request);
                 let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
                 // Entered by hand: `Instrument` would clone the span for every request.
                 let within = poll_fn(|cx| log.span.in_scope(|| work.as_mut().poll(cx)));
@@ -59,14 +59,14 @@ pub(super) async fn handle(
         },
     };
     response.headers_mut().insert(REQUEST_ID, id);
-    cors.finish(&log.app, &mut response);
+    cors.finish(app, &mut response);
     log.status = response.status();
     Ok(response.map(|body| log.until_end_of(body)))
 }
 
 /// Authenticates the caller and calls the handler.
 async fn route(
-    app: App,
+    app: &App,
     table: &RouteTable,
     (policy, target): (Policy, Target),
     client: ClientAddr,
@@ -76,7 +76,7 @@ async fn route(
         None => app.caller.clone(),
         Some(auth) => {
             let path = request.uri().path();
-            let admitted = auth::admit(&app, auth, client, policy, path, request.headers()).await;
+            let admitted = auth::admit(app, auth, client, policy, path, request.headers()).await;
             let is_anonymous = admitted.as_ref().map_or(true, |caller| caller.is_anonymous());
             if is_anonymous && let Err(error) = app.throttle.acquire(client, policy.rate).await {
                 return policy.protocol.refusal(error);
@@ -85,7 +85,7 @@ async fn route(
                 Ok(caller) => caller,
                 Err(refusal) => return refusal,
             };
-            if let Some(refusal) = auth::denial(&app, policy, path, &caller) {
+            if let Some(refusal) = auth::denial(app, policy, path, &caller) {
                 return refusal;
             }
             caller

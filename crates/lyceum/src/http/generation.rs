@@ -3,7 +3,12 @@
 //! A connection asks for the current generation at every request, so a reload closes no connection: requests that
 //! have begun are finished by the generation they began with.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{
+    Arc,
+    atomic::{Ordering, fence},
+};
+
+use lyceum_content as content;
 
 use super::{RouteError, RouteTable, connections::Connections, routes};
 use crate::app::App;
@@ -16,9 +21,9 @@ pub struct Generation {
 }
 
 /// The generation that serves requests now.
-pub struct Current(RwLock<Arc<Generation>>);
+pub struct Current(content::Current<Generation>);
 
-/// A generation with a request in flight; counted until it is dropped.
+/// A generation with a request in flight, which is counted until this is dropped.
 pub(super) struct InFlight(Arc<Generation>);
 
 impl Generation {
@@ -40,27 +45,39 @@ impl Current {
     /// Starts with this generation. Needs a runtime.
     pub fn new(first: Generation) -> Self {
         first.begin();
-        Self(RwLock::new(Arc::new(first)))
+        Self(content::Current::new(first))
     }
 
     /// The current generation. Don't hold it for long: an old one can't end while somebody holds it.
     pub(crate) fn get(&self) -> Arc<Generation> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.get()
     }
 
-    /// The current generation, for one request. It is counted under the lock, so that a replaced generation never
-    /// looks finished while a request has just chosen it.
+    /// The current generation, for one request. It is looked up again once the request is counted, so that a replaced
+    /// generation never looks finished while a request has just chosen it.
     pub(super) fn enter(&self) -> InFlight {
-        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        current.app.drain.enter();
-        InFlight(current.clone())
+        loop {
+            let chosen = InFlight::new(self.0.get());
+            fence(Ordering::SeqCst);
+            if self.0.is(&chosen.0) {
+                return chosen;
+            }
+        }
     }
 
     /// Replaces the current generation, and returns the previous one.
     pub(crate) fn replace(&self, next: Generation) -> Arc<Generation> {
         next.begin();
-        let mut current = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *current, Arc::new(next))
+        let previous = self.0.swap(next);
+        fence(Ordering::SeqCst);
+        previous
+    }
+}
+
+impl InFlight {
+    fn new(generation: Arc<Generation>) -> Self {
+        generation.app.drain.enter();
+        Self(generation)
     }
 }
 

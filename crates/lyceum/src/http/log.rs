@@ -15,7 +15,8 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 
 use tracing::Span;
 
-use crate::{app::App, telemetry::span};
+use super::generation::InFlight;
+use crate::telemetry::span;
 
 /// An in-flight request. Dropping it writes the log line.
 pub(super) struct RequestLog {
@@ -24,7 +25,8 @@ pub(super) struct RequestLog {
     /// The path of its route.
     pub route: Cow<'static, str>,
     pub status: StatusCode,
-    pub app: App,
+    /// The application that serves it; counted as in flight until the response is complete.
+    pub generation: InFlight,
     /// The parent span of log lines of the request.
     pub span: Span,
     started: Instant,
@@ -32,17 +34,16 @@ pub(super) struct RequestLog {
 
 impl RequestLog {
     pub(super) fn begin(
-        app: App,
+        generation: InFlight,
         id: &HeaderValue,
         method: Method,
         path: String,
         route: Cow<'static, str>,
         headers: &HeaderMap,
     ) -> Self {
-        app.drain.enter();
         let span = span::of_http_request(id.to_str().unwrap_or_default(), &method, &path, &route, headers);
         // If it is dropped before it has a status, the client disconnected.
-        Self { method, path, route, status: CLIENT_CLOSED_REQUEST, app, span, started: Instant::now() }
+        Self { method, path, route, status: CLIENT_CLOSED_REQUEST, generation, span, started: Instant::now() }
     }
 
     /// Keeps the log open until a streamed body has ended. A body of known size counts as sent.
@@ -73,8 +74,8 @@ impl Drop for RequestLog {
             duration_ms = elapsed.as_secs_f64() * 1000.0,
             "request"
         );
-        self.app.metrics.request(&self.method, std::mem::take(&mut self.route), status, elapsed);
-        self.app.drain.leave();
+        let metrics = &self.generation.app.metrics;
+        metrics.request(&self.method, std::mem::take(&mut self.route), status, elapsed);
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) async fn inventory(table: &str, knowledge: &Knowledge) -> Inventory {
 }
 
 fn served(knowledge: &Knowledge) -> String {
-    let State { snapshot, error } = knowledge.state().borrow().clone();
+    let State { snapshot, error } = knowledge.current_state();
     let entries = snapshot.catalog.entries();
     let mut types = BTreeMap::<&str, usize>::new();
     for entry in entries {

@@ -14,7 +14,7 @@ use crate::{
 /// Loads the skills as the server would, and reports findings.
 pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result<Examination, fmt::Error> {
     skills.refresh_in_turn().await;
-    let state = skills.state().borrow().clone();
+    let state = skills.current_state();
     let mut out = String::new();
     writeln!(out, "source {}: {}", skills.source_name(), sources::location(skills.source()))?;
     if let Some(error) = &state.error {

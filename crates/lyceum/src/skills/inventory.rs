@@ -11,7 +11,7 @@ use crate::{
 /// The inventory after the first refresh.
 pub(super) async fn inventory(skills: &Skills) -> Inventory {
     skills.until_refreshed().await;
-    let State { skill_set, error } = skills.state().borrow().clone();
+    let State { skill_set, error } = skills.current_state();
     let count = skill_set.as_ref().map_or(0, |skill_set| skill_set.index.skills().len());
     let mut served = counted(count, "skill", "skills");
     if let Some(error) = error {
