@@ -126,15 +126,19 @@ pub fn askpass_prompt_request() -> Option<String> {
 
 /// The platform's configuration folder of the user.
 pub(super) fn user_config_dir() -> Option<PathBuf> {
+    app_config_dir().map(|base| base.join("lyceum"))
+}
+
+/// The platform's folder for the settings of applications.
+pub(super) fn app_config_dir() -> Option<PathBuf> {
     let variable = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let base = if cfg!(windows) {
+    if cfg!(windows) {
         variable("APPDATA")
     } else if cfg!(target_os = "macos") {
         variable("HOME").map(|home| home.join("Library/Application Support"))
     } else {
         variable("XDG_CONFIG_HOME").or_else(|| variable("HOME").map(|home| home.join(".config")))
-    };
-    base.map(|base| base.join("lyceum"))
+    }
 }
 
 /// The platform's data folder of the user; a folder in the working directory if there is none.
