@@ -295,7 +295,9 @@ impl Config {
     pub fn load(overrides: &Overrides, purpose: Purpose) -> Result<Self, Faults> {
         let file = ConfigFile::find(overrides, purpose);
         let document = file.as_ref().map_or_else(|| Ok(Document::empty()), |file| file.read(purpose))?;
-        Ok(Self { file, ..Self::of(document, environment::variable, overrides)? })
+        let mut config = Self::of(document, environment::variable, overrides)?;
+        config.search.packaged_models = environment::packaged_models();
+        Ok(Self { file, ..config })
     }
 
     /// Applies the environment to the file, and the flags to both.

@@ -28,6 +28,8 @@ pub struct SearchService {
     pub reranker_key: Option<Secret>,
     /// Folder for model files.
     pub models: PathBuf,
+    /// Folder with the model files that came with the program, if any.
+    pub packaged_models: Option<PathBuf>,
     /// Model hub to download models from.
     pub hub: String,
     /// Whether to download a missing model automatically.
@@ -70,7 +72,29 @@ pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchServi
         checker.fault("/search/hub", message);
     }
     let pip = checker.document.values.pointer("/search/pip") == Some(&Value::Bool(true));
-    SearchService { embedder, embedder_key, reranker, reranker_key, models, hub, fetch: false, pip }
+    let packaged_models = None;
+    SearchService {
+        embedder,
+        embedder_key,
+        reranker,
+        reranker_key,
+        models,
+        packaged_models,
+        hub,
+        fetch: false,
+        pip,
+    }
+}
+
+impl SearchService {
+    /// The folder with the files of this model: what was downloaded comes before what came with the program.
+    pub fn models_with(&self, model: &embedder::LocalSettings) -> &Path {
+        let packaged = self.packaged_models.as_deref().filter(|packaged| model.folder_in(packaged).exists());
+        match packaged {
+            Some(packaged) if !model.folder_in(&self.models).exists() => packaged,
+            _ => &self.models,
+        }
+    }
 }
 
 /// Deserializes a table, or reports what is missing.

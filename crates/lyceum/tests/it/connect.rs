@@ -270,7 +270,7 @@ fn stdio_names_absolute_paths() {
     home.refused(&["claude", "--stdio", "./dosc"], "no such folder: ./dosc");
     home.refused(&["claude", "./docs"], "--stdio");
     fs::create_dir(home.path("project/docs")).unwrap();
-    home.connect(&["claude", "--stdio", "./docs", "https://example.org/kb.git"]);
+    home.connect(&["claude", "--stdio", "../project/docs", "https://example.org/kb.git"]);
     let entry: Value = serde_json::from_str(&home.read(".claude.json")).unwrap();
     let entry = &entry["mcpServers"]["lyceum"];
     let docs = fs::canonicalize(home.path("project")).unwrap().join("docs").display().to_string();

@@ -1,6 +1,6 @@
 //! What a client is connected to: the URL of a server, or a command that it starts.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, bail};
 use lyceum_net::{Secret, is_loopback_url};
@@ -124,7 +124,10 @@ fn existing_folder(location: &str) -> anyhow::Result<String> {
 }
 
 fn absolute(path: &Path) -> anyhow::Result<String> {
-    let path = std::path::absolute(path).with_context(|| format!("cannot resolve {}", path.display()))?;
+    // Links stay as they are named, except behind `..`, which only the file system can resolve.
+    let has_parent = path.components().any(|part| part == Component::ParentDir);
+    let resolved = if has_parent { path.canonicalize() } else { std::path::absolute(path) };
+    let path = resolved.with_context(|| format!("cannot resolve {}", path.display()))?;
     let text = path
         .to_str()
         .with_context(|| format!("{} is not UTF-8, which clients can't read", path.display()))?;
