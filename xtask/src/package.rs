@@ -102,6 +102,11 @@ impl Stage<'_> {
         Ok(folder)
     }
 
+    /// A folder for the output of packaging programs; there after the first call of `folder`.
+    fn logs(&self) -> PathBuf {
+        self.output.join("stage")
+    }
+
     /// A file of the repository.
     fn text(&self, path: &str) -> Result<String> {
         fs::read_to_string(self.repo.path(path)).with_context(|| format!("cannot read {path}"))

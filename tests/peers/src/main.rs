@@ -11,6 +11,7 @@ mod connect;
 mod git_server;
 mod inspector;
 mod otlp;
+mod packages;
 mod python;
 mod s3;
 mod sample;
@@ -79,6 +80,8 @@ const CHECKS: &[Check] = &[
     ("lyceum connect: Codex", |scene| connect::meets(scene, &connect::CODEX)),
     ("lyceum connect: Gemini CLI", |scene| connect::meets(scene, &connect::GEMINI)),
     ("lyceum connect: opencode", |scene| connect::meets(scene, &connect::OPENCODE)),
+    ("packages: npm", packages::npm),
+    ("packages: pip", packages::wheel),
     ("OTLP receiver", otlp::meets),
     ("S3 store", s3::meets),
     ("signed in: conformance", signed_in::authorization),

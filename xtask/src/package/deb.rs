@@ -28,7 +28,7 @@ pub(super) fn build(stage: &Stage<'_>) -> Result<Vec<PathBuf>> {
     copy(&stage.repo.path("packages/deb/lyceum.service"), &root.join(unit), 0o644)?;
     copy(&stage.repo.path("packages/deb/lyceum.toml"), &root.join("etc/lyceum/lyceum.toml"), 0o644)?;
     generated(stage, &root)?;
-    let size = process::output(stage.repo.command("du").args(["-sk"]).arg(&root), &stage.output, TIMEOUT)?;
+    let size = process::output(stage.repo.command("du").args(["-sk"]).arg(&root), &stage.logs(), TIMEOUT)?;
     let size = size.split_whitespace().next().unwrap_or_default();
     let control = format!(
         "Package: lyceum\nVersion: {VERSION}\nArchitecture: {architecture}\nMaintainer: The lyceum authors <lyceum@example.org>\n\
@@ -44,7 +44,7 @@ pub(super) fn build(stage: &Stage<'_>) -> Result<Vec<PathBuf>> {
     let package = stage.output.join(format!("lyceum_{VERSION}_{architecture}.deb"));
     let mut command = stage.repo.command("dpkg-deb");
     command.args(["--root-owner-group", "--build"]).arg(&root).arg(&package);
-    process::output(&mut command, &stage.output, TIMEOUT)?;
+    process::output(&mut command, &stage.logs(), TIMEOUT)?;
     Ok(vec![package])
 }
 
@@ -54,7 +54,7 @@ fn generated(stage: &Stage<'_>, root: &Path) -> Result<()> {
     let program = program.to_str().context("a path here is not UTF-8")?;
     let manual = root.join("usr/share/man/man1");
     fs::create_dir_all(&manual)?;
-    process::output(stage.repo.command(program).arg("man").arg(&manual), &stage.output, TIMEOUT)?;
+    process::output(stage.repo.command(program).arg("man").arg(&manual), &stage.logs(), TIMEOUT)?;
     for (shell, file) in [
         ("bash", "usr/share/bash-completion/completions/lyceum"),
         ("zsh", "usr/share/zsh/vendor-completions/_lyceum"),

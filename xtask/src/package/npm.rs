@@ -48,6 +48,6 @@ pub(super) fn build(stage: &Stage<'_>) -> Result<Vec<PathBuf>> {
 fn pack(stage: &Stage<'_>, folder: &Path) -> Result<PathBuf> {
     let mut command = stage.repo.command("npm");
     command.args(["pack", "--loglevel=error", "--pack-destination"]).arg(&stage.output).current_dir(folder);
-    let output = process::output(&mut command, &stage.output, TIMEOUT)?;
+    let output = process::output(&mut command, &stage.logs(), TIMEOUT)?;
     Ok(stage.output.join(output.lines().last().unwrap_or_default().trim()))
 }

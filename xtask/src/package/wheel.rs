@@ -26,7 +26,7 @@ pub(super) fn build(stage: &Stage<'_>) -> Result<Vec<PathBuf>> {
     stage.documents(&folder)?;
     let mut command = stage.repo.command("python3");
     command.arg("packages/wheel/build.py").arg(&folder).args([VERSION, tag]).arg(&stage.output);
-    let output = process::output(&mut command, &stage.output, TIMEOUT)?;
+    let output = process::output(&mut command, &stage.logs(), TIMEOUT)?;
     Ok(vec![PathBuf::from(output.trim())])
 }
 

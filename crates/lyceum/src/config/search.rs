@@ -135,3 +135,26 @@ fn key(checker: &mut Checker<'_>, at: &str, variable: Option<&str>) -> Option<Se
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_packaged_model_is_used_unless_one_was_downloaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("[search]\nmodels = {:?}\n", folder.path().join("own"));
+        let mut search = Config::from_text("lyceum.toml".as_ref(), &text).unwrap().search;
+        let embedder::Settings::Local(model) = search.embedder.clone() else {
+            panic!("the default is local")
+        };
+        let packaged = folder.path().join("packaged");
+        search.packaged_models = Some(packaged.clone());
+        assert_eq!(search.models_with(&model), search.models, "there is no model at all: it is downloaded");
+        std::fs::create_dir_all(packaged.join(DEFAULT_MODEL)).unwrap();
+        assert_eq!(search.models_with(&model), packaged);
+        std::fs::create_dir_all(search.models.join(DEFAULT_MODEL)).unwrap();
+        assert_eq!(search.models_with(&model), search.models);
+    }
+}
