@@ -277,8 +277,8 @@ fn report(
     let probed = server.and_then(probe);
     if format == Format::Json {
         let server = probed.as_ref().map(Probe::state);
-        let address = action.connects().then(|| backup.clone()).flatten();
-        let report = json!({ "client": client.id(), "file": path.to_string(), "name": name, "action": action.id(), "backup": address, "server": server });
+        let backup = backup.filter(|_| action.connects());
+        let report = json!({ "client": client.id(), "file": path.to_string(), "name": name, "action": action.id(), "backup": backup, "server": server });
         writeln!(out, "{report:#}")?;
         return Ok(());
     }
@@ -287,10 +287,8 @@ fn report(
         Action::Added => writeln!(out, "{title}: added {name} to {path}")?,
         Action::Replaced => writeln!(out, "{title}: replaced {name} in {path}")?,
         Action::Unchanged => writeln!(out, "{title}: {name} is in {path} already")?,
-        Action::Restored if file.backup().is_none() => {
-            writeln!(out, "{title}: {path} is as it was before lyceum connect")?;
-        }
-        Action::Restored | Action::Removed => writeln!(out, "{title}: removed {name} from {path}")?,
+        Action::Restored => writeln!(out, "{title}: {path} is as it was before lyceum connect")?,
+        Action::Removed => writeln!(out, "{title}: removed {name} from {path}")?,
         Action::NotConnected => writeln!(out, "{title}: there is no {name} in {path}")?,
     }
     let Some(server) = server else { return Ok(()) };
