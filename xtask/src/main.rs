@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, reason = "its output is for a terminal; it never speaks MCP on stdout")]
 
 mod deny;
+mod package;
 mod runner;
 mod test;
 mod tidy;
@@ -31,6 +32,8 @@ enum Command {
     Deny,
     /// Check that the crates that must run at the edge compile for WebAssembly
     Wasm,
+    /// Build a package: npm, wheel or deb
+    Package(package::Options),
     /// Run real clients and the conformance suite against lyceum
     #[command(disable_help_flag = true)]
     Peers(runner::PassedArguments),
@@ -49,6 +52,7 @@ fn run(repo: &Repo, command: &Command) -> Result<()> {
         Command::Tidy => tidy::run(repo),
         Command::Deny => deny::run(repo).map(|skips| skips.iter().for_each(Skip::print)),
         Command::Wasm => wasm::run(repo).map(|skips| skips.iter().for_each(Skip::print)),
+        Command::Package(options) => package::run(repo, options),
         Command::Peers(words) => runner::run(repo, "lyceum-peers", words),
         Command::Bench(words) => runner::run(repo, "lyceum-bench", words),
     }

@@ -4,6 +4,7 @@ mod agents;
 mod audit;
 mod check;
 mod client;
+mod connect;
 mod doctor;
 mod embed;
 mod embedding;
@@ -80,6 +81,8 @@ enum Command {
         #[arg(long, value_name = "FILE", default_value = "lyceum.toml")]
         output: PathBuf,
     },
+    /// Connect an MCP client: write the server into its configuration, or take it out again
+    Connect(connect::ConnectArgs),
     /// Sync the knowledge base and report what changed
     Sync(sync::SyncArgs),
     /// Search the knowledge base
@@ -189,6 +192,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             doctor::doctor(&overrides, &args)
         }
         Command::Init { locations, output } => init::init(overrides, &locations, &output),
+        Command::Connect(args) => connect::connect(&overrides, &args),
         Command::Lint(args) => lint::lint(&args),
         Command::Key { json } => key::key(Format::of(json)),
         Command::Audit { after, json } => {

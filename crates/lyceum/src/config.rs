@@ -5,6 +5,7 @@
 mod arguments;
 mod auth;
 mod check;
+mod clients;
 mod document;
 mod environment;
 mod fault;
@@ -42,6 +43,7 @@ use lyceum_tools::Prefix;
 pub(crate) use arguments::is_url;
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 pub use check::Checker;
+pub use clients::{ClientFolders, key_variable};
 pub use environment::{askpass_prompt_request, end_at};
 pub use fault::{Fault, Faults, ValueOrigin};
 pub use file::{ConfigFile, Purpose, has_working_folder_file};
@@ -293,7 +295,9 @@ impl Config {
     pub fn load(overrides: &Overrides, purpose: Purpose) -> Result<Self, Faults> {
         let file = ConfigFile::find(overrides, purpose);
         let document = file.as_ref().map_or_else(|| Ok(Document::empty()), |file| file.read(purpose))?;
-        Ok(Self { file, ..Self::of(document, environment::variable, overrides)? })
+        let mut config = Self::of(document, environment::variable, overrides)?;
+        config.search.packaged_models = environment::packaged_models();
+        Ok(Self { file, ..config })
     }
 
     /// Applies the environment to the file, and the flags to both.

@@ -238,16 +238,16 @@ impl Service for SearchIndex {
 async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
     let settings: embedder::Settings =
         serde_json::from_str(settings).map_err(|error| EmbedError::Model(error.to_string()))?;
-    if let embedder::Settings::Local(local) = &settings
-        && declared.fetch
-        && local.folder.is_none()
-        && !local.folder_in(&declared.models).exists()
-    {
-        fetch(declared, &local.model).await?;
+    let mut models = declared.models.as_path();
+    if let embedder::Settings::Local(local) = &settings {
+        models = declared.models_with(local);
+        if declared.fetch && local.folder.is_none() && !local.folder_in(models).exists() {
+            fetch(declared, &local.model).await?;
+        }
     }
     // The settings may be those of a previous model elsewhere; the key is only for the configured one.
     let key = declared.embedder_key.clone().filter(|_| settings.same_endpoint(&declared.embedder));
-    embedder::connect(&settings, key, &declared.models).await
+    embedder::connect(&settings, key, models).await
 }
 
 /// Downloads a model, and logs the progress.

@@ -7,9 +7,11 @@
 
 mod claude;
 mod conformance;
+mod connect;
 mod git_server;
 mod inspector;
 mod otlp;
+mod packages;
 mod python;
 mod s3;
 mod sample;
@@ -74,6 +76,12 @@ const CHECKS: &[Check] = &[
     ("Python client over stdio, SKILLS_DIR, auto", |scene| python::every_tool(scene, python::Mode::Auto)),
     ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
+    ("lyceum connect: Claude Code", |scene| connect::meets(scene, &connect::CLAUDE)),
+    ("lyceum connect: Codex", |scene| connect::meets(scene, &connect::CODEX)),
+    ("lyceum connect: Gemini CLI", |scene| connect::meets(scene, &connect::GEMINI)),
+    ("lyceum connect: opencode", |scene| connect::meets(scene, &connect::OPENCODE)),
+    ("packages: npm", packages::npm),
+    ("packages: pip", packages::wheel),
     ("OTLP receiver", otlp::meets),
     ("S3 store", s3::meets),
     ("signed in: conformance", signed_in::authorization),

@@ -167,7 +167,7 @@ fn search(config: &Config) -> String {
         | embedder::Settings::Tei(_)
         | embedder::Settings::WorkersAi(_) => return "hybrid (BM25 + embeddings from an API)".to_owned(),
     };
-    let folder = local.folder_in(&config.search.models);
+    let folder = local.folder_in(config.search.models_with(local));
     match Folder::open(&folder) {
         Ok(model) => format!("hybrid (BM25 + embeddings by {} in {})", model.name(), folder.display()),
         Err(_) if !folder.exists() && local.folder.is_some() => {

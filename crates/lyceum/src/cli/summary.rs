@@ -16,6 +16,9 @@ use crate::{
 /// How long to wait for the first sync before what is served is printed.
 pub(super) const SUMMARY_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// The URL of a server that is not configured otherwise.
+const DEFAULT_URL: &str = "http://127.0.0.1:8787";
+
 /// What is in the place of an inventory that is not there in time.
 const PENDING: &str = "still syncing; the log says when it is done";
 
@@ -115,10 +118,8 @@ pub(super) fn next_commands(
         }
     }
     let each = |flag: &str| locations.iter().map(|location| format!(" {flag}{location}")).collect::<String>();
-    let mut commands = vec![(
-        format!("claude mcp add --transport http lyceum {url}/mcp"),
-        "connect a client, here Claude Code",
-    )];
+    let named = if url == DEFAULT_URL { String::new() } else { format!(" --url {url}") };
+    let mut commands = vec![(format!("lyceum connect claude{named}"), "connect a client, here Claude Code")];
     if config.services_of::<KnowledgeService>().next().is_some() {
         commands.push((
             format!("lyceum search{flags}{} your question", each("--source ")),

@@ -124,17 +124,30 @@ pub fn askpass_prompt_request() -> Option<String> {
     env::var(lyceum_source::ASKPASS_VARIABLE).ok()
 }
 
+/// The folder with models that was installed with this program: beside it, or in `share` of its prefix.
+pub(super) fn packaged_models() -> Option<PathBuf> {
+    let program = env::current_exe().and_then(|program| program.canonicalize()).ok()?;
+    let folder = program.parent()?;
+    let beside = folder.join("models");
+    let shared = folder.parent().map(|prefix| prefix.join("share/lyceum/models"));
+    [Some(beside), shared].into_iter().flatten().find(|folder| folder.is_dir())
+}
+
 /// The platform's configuration folder of the user.
 pub(super) fn user_config_dir() -> Option<PathBuf> {
+    app_config_dir().map(|base| base.join("lyceum"))
+}
+
+/// The platform's folder for the settings of applications.
+pub(super) fn app_config_dir() -> Option<PathBuf> {
     let variable = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let base = if cfg!(windows) {
+    if cfg!(windows) {
         variable("APPDATA")
     } else if cfg!(target_os = "macos") {
         variable("HOME").map(|home| home.join("Library/Application Support"))
     } else {
         variable("XDG_CONFIG_HOME").or_else(|| variable("HOME").map(|home| home.join(".config")))
-    };
-    base.map(|base| base.join("lyceum"))
+    }
 }
 
 /// The platform's data folder of the user; a folder in the working directory if there is none.

@@ -238,7 +238,8 @@ pub(super) struct Search {
     /// Reranker, which rescores the top results. Default: none.
     #[schemars(with = "Reranker")]
     pub reranker: Option<Reranker>,
-    /// Folder for model files. Default: `models` in the data folder. Overridden by `LYCEUM_MODELS`.
+    /// Folder for model files. Default: `models` in the data folder. Overridden by `LYCEUM_MODELS`. A model that came
+    /// with a package is found without it.
     #[schemars(example = "/var/lib/lyceum/models")]
     pub models: Option<String>,
     /// Model hub to download models from. Default: "https://huggingface.co". Overridden by `HF_ENDPOINT`.

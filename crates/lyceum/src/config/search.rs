@@ -28,6 +28,8 @@ pub struct SearchService {
     pub reranker_key: Option<Secret>,
     /// Folder for model files.
     pub models: PathBuf,
+    /// Folder with the model files that came with the program, if any.
+    pub packaged_models: Option<PathBuf>,
     /// Model hub to download models from.
     pub hub: String,
     /// Whether to download a missing model automatically.
@@ -70,7 +72,29 @@ pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchServi
         checker.fault("/search/hub", message);
     }
     let pip = checker.document.values.pointer("/search/pip") == Some(&Value::Bool(true));
-    SearchService { embedder, embedder_key, reranker, reranker_key, models, hub, fetch: false, pip }
+    let packaged_models = None;
+    SearchService {
+        embedder,
+        embedder_key,
+        reranker,
+        reranker_key,
+        models,
+        packaged_models,
+        hub,
+        fetch: false,
+        pip,
+    }
+}
+
+impl SearchService {
+    /// The folder with the files of this model: what was downloaded comes before what came with the program.
+    pub fn models_with(&self, model: &embedder::LocalSettings) -> &Path {
+        let packaged = self.packaged_models.as_deref().filter(|packaged| model.folder_in(packaged).exists());
+        match packaged {
+            Some(packaged) if !model.folder_in(&self.models).exists() => packaged,
+            _ => &self.models,
+        }
+    }
 }
 
 /// Deserializes a table, or reports what is missing.
@@ -109,5 +133,28 @@ fn key(checker: &mut Checker<'_>, at: &str, variable: Option<&str>) -> Option<Se
             checker.fault(&key_at, format!("the variable {name} can't be used: {error}"));
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn a_packaged_model_is_used_unless_one_was_downloaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("[search]\nmodels = {:?}\n", folder.path().join("own"));
+        let mut search = Config::from_text("lyceum.toml".as_ref(), &text).unwrap().search;
+        let embedder::Settings::Local(model) = search.embedder.clone() else {
+            panic!("the default is local")
+        };
+        let packaged = folder.path().join("packaged");
+        search.packaged_models = Some(packaged.clone());
+        assert_eq!(search.models_with(&model), search.models, "there is no model at all: it is downloaded");
+        std::fs::create_dir_all(packaged.join(DEFAULT_MODEL)).unwrap();
+        assert_eq!(search.models_with(&model), packaged);
+        std::fs::create_dir_all(search.models.join(DEFAULT_MODEL)).unwrap();
+        assert_eq!(search.models_with(&model), search.models);
     }
 }

@@ -11,6 +11,7 @@
 mod app;
 mod bad_input;
 mod commands;
+mod connect;
 mod doors;
 mod errors;
 mod eval;

@@ -46,9 +46,9 @@ fn the_next_commands_repeat_the_flags() {
     let overrides = Overrides { config: Some("my team.toml".into()), ..Overrides::default() };
     insta::assert_snapshot!(next_commands("http://127.0.0.1:1", &config, &overrides, &[]), @r"
     Next:
-      claude mcp add --transport http lyceum http://127.0.0.1:1/mcp   # connect a client, here Claude Code
-      lyceum search --config 'my team.toml' your question             # search without a client
-      lyceum doctor --config 'my team.toml'                           # check sources, skipped files and sign-in
+      lyceum connect claude --url http://127.0.0.1:1        # connect a client, here Claude Code
+      lyceum search --config 'my team.toml' your question   # search without a client
+      lyceum doctor --config 'my team.toml'                 # check sources, skipped files and sign-in
     ");
 }
 

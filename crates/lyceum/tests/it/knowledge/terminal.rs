@@ -100,8 +100,7 @@ docs: docs, 4 markdown files
   search     lexical (BM25); search.embedder.kind is \"none\"
 
 Next:
-  claude mcp add --transport http lyceum {url}/mcp   # connect a client, here Claude Code
-"
+  lyceum connect claude --url {url} "
     );
     assert!(printed.contains(&expected), "{printed}");
     for command in ["  lyceum search --data-dir data --source docs ", "  lyceum init --data-dir data docs "] {
