@@ -155,12 +155,10 @@ pub fn is_path_taken(tx: &Tx<'_>, source: &str, path: &str, id: &str) -> Result<
 /// Records what became of a draft.
 pub fn set_progress(tx: &Tx<'_>, source: &str, id: &str, progress: &Progress) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE drafts SET state = $3, changed = $4, base = $5, commit_id = $6, number = $7, url = $8, ended_by = $9,
-             error = $10
-         WHERE source = $1 AND id = $2",
+        "UPDATE drafts SET state = $1, changed = $2, base = $3, commit_id = $4, number = $5, url = $6, ended_by = $7,
+             error = $8
+         WHERE source = $9 AND id = $10",
         [
-            source.into(),
-            id.into(),
             progress.state.as_str().into(),
             progress.changed.as_millisecond().into(),
             progress.base.as_deref().into(),
@@ -169,6 +167,8 @@ pub fn set_progress(tx: &Tx<'_>, source: &str, id: &str, progress: &Progress) ->
             progress.url.as_deref().into(),
             progress.ended_by.as_deref().into(),
             progress.error.as_deref().into(),
+            source.into(),
+            id.into(),
         ],
     )?;
     Ok(())
