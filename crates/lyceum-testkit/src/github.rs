@@ -176,14 +176,21 @@ impl TestGitHub {
 
     /// All pull requests of a repository.
     pub fn pull_requests(&self, repo: &str) -> Vec<TestPullRequest> {
-        self.state().writable.iter().filter(|one| one.name == repo).flat_map(|one| one.pulls.clone()).collect()
+        self.state()
+            .writable
+            .iter()
+            .filter(|one| one.name == repo)
+            .flat_map(|one| one.pulls.clone())
+            .collect()
     }
 
     /// Merges or closes a pull request, without touching the branches.
     pub fn end_pull_request(&self, repo: &str, number: usize, login: &str, is_merged: bool) {
         let mut state = self.state();
         let pulls = state.writable.iter_mut().filter(|one| one.name == repo).flat_map(|one| &mut one.pulls);
-        pulls.filter(|one| one.number == number).for_each(|one| one.ended = Some((login.to_owned(), is_merged)));
+        pulls
+            .filter(|one| one.number == number)
+            .for_each(|one| one.ended = Some((login.to_owned(), is_merged)));
     }
 
     /// Holds responses about contents back, until released.

@@ -112,7 +112,8 @@ impl PendingWrite<'_> {
     pub(crate) async fn finish(mut self, outcome: WriteOutcome) {
         if let Some(sink) = self.sink.take() {
             // It was written; the caller gets the response even if the log can't be written.
-            let _logged = sink.record(AuditEvent::Wrote { caller: self.caller, tool: self.tool, outcome }).await;
+            let _logged =
+                sink.record(AuditEvent::Wrote { caller: self.caller, tool: self.tool, outcome }).await;
         }
     }
 }

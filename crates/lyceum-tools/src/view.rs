@@ -123,7 +123,8 @@ impl View {
             }
             return Err(denied.into());
         }
-        let call = Call::new(self.caller.clone(), context).audited_by(self.registry.audit.clone(), &spec.name);
+        let call =
+            Call::new(self.caller.clone(), context).audited_by(self.registry.audit.clone(), &spec.name);
         let work = tool.run(call, arguments);
         if spec.effect == Effect::Reads {
             return catch_panic(work).await;

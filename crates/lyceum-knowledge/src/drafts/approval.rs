@@ -68,7 +68,8 @@ fn question(options: &DraftOptions, proposal: &Proposal) -> Result<InputRequest,
     let schema: Value =
         json!({ "type": "object", "properties": { "approve": approve }, "required": ["approve"] });
     let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
-    serde_json::from_value(json!({ "method": "elicitation/create", "params": params })).map_err(Error::internal)
+    serde_json::from_value(json!({ "method": "elicitation/create", "params": params }))
+        .map_err(Error::internal)
 }
 
 fn refused() -> Error {

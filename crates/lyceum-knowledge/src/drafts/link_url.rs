@@ -81,7 +81,15 @@ mod tests {
     #[test]
     fn only_web_pages_without_credentials_are_links() {
         let long = format!("https://example.org/{}", "a".repeat(2000));
-        for bad in ["", "example.org", "javascript:alert(1)", "ftp://a.b/c", "https://user:pw@a.b/", "https://", &long] {
+        for bad in [
+            "",
+            "example.org",
+            "javascript:alert(1)",
+            "ftp://a.b/c",
+            "https://user:pw@a.b/",
+            "https://",
+            &long,
+        ] {
             assert!(LinkUrl::parse(bad).is_err(), "{bad:?}");
         }
     }

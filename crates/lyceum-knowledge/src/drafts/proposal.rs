@@ -81,7 +81,10 @@ impl Proposal {
         let content = document.content.replace("\r\n", "\n");
         check_text("content", &content)?;
         if content.trim_start().starts_with("---") {
-            return Err(invalid("content", "begins with frontmatter or a rule; pass fields in `fields`, and begin with text"));
+            return Err(invalid(
+                "content",
+                "begins with frontmatter or a rule; pass fields in `fields`, and begin with text",
+            ));
         }
         let id = id(options.repository(), document.tool, &document.identity);
         let path = path(ontology, options, document.content_type, title, &id)?;
@@ -136,7 +139,10 @@ fn check_fields(fields: &Map<String, Value>) -> Result<(), Error> {
         }
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
-            return Err(invalid("fields", "names of fields must consist of 1 to 64 letters, digits, _ and -"));
+            return Err(invalid(
+                "fields",
+                "names of fields must consist of 1 to 64 letters, digits, _ and -",
+            ));
         }
         check_texts(&format!("fields.{name}"), value)?;
     }
@@ -186,7 +192,8 @@ fn path(
     };
     let path = RelPath::parse(&format!("{folder}/{name}.md")).map_err(Error::internal)?;
     if path.as_str().split('/').any(|part| part.starts_with('.')) {
-        let message = format!("documents of the type {content_type:?} are in a hidden folder; drafts can't be");
+        let message =
+            format!("documents of the type {content_type:?} are in a hidden folder; drafts can't be");
         return Err(Error::Failed { code: ErrorCode::ValidationError, message });
     }
     Ok(path)

@@ -335,7 +335,9 @@ fn message(draft: &Draft) -> String {
 /// The description of a pull request. Everything from outside is in code spans, or without mentions.
 fn description(draft: &Draft) -> String {
     let published = match draft.body.contains("\ndraft: true\n") {
-        true => "It is not served after the merge until `draft` is false and `publish` is true in its frontmatter.",
+        true => {
+            "It is not served after the merge until `draft` is false and `publish` is true in its frontmatter."
+        }
         false => "It is served after the merge.",
     };
     format!(

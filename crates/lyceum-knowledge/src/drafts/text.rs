@@ -67,10 +67,22 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_found_and_scripts_and_emoji_are_left_alone() {
-        for plain in ["# Title\n\n\tcode — “quotes” é ñ 日本語 العربية", "👩‍👩‍👧 ❤️ 1️⃣", "می‌خواهم", "a@b.c {{x}}"] {
+        for plain in ["# Title\n\n\tcode — “quotes” é ñ 日本語 العربية", "👩‍👩‍👧 ❤️ 1️⃣", "می‌خواهم", "a@b.c {{x}}"]
+        {
             check_hidden(plain, None);
         }
-        for hidden in ['\u{202E}', '\u{2066}', '\u{200B}', '\u{FEFF}', '\u{0}', '\u{1b}', '\r', '\u{AD}', '\u{E0041}', '\u{2028}'] {
+        for hidden in [
+            '\u{202E}',
+            '\u{2066}',
+            '\u{200B}',
+            '\u{FEFF}',
+            '\u{0}',
+            '\u{1b}',
+            '\r',
+            '\u{AD}',
+            '\u{E0041}',
+            '\u{2028}',
+        ] {
             check_hidden(&format!("innocent{hidden}text"), Some(hidden));
         }
         check_hidden("a\u{200D}b", Some('\u{200D}'));

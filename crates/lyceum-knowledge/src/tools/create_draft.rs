@@ -69,7 +69,13 @@ impl Tool for CreateDraft {
     async fn call(knowledge: &Knowledge, call: &Call, args: Args) -> Result<Outcome<DraftSummary>, Error> {
         let document = NewDocument {
             tool: Self::NAME,
-            identity: json!([call.caller().subject(), args.content_type, args.title, args.content, args.fields]),
+            identity: json!([
+                call.caller().subject(),
+                args.content_type,
+                args.title,
+                args.content,
+                args.fields
+            ]),
             content_type: &args.content_type,
             title: &args.title,
             fields: &args.fields,

@@ -81,7 +81,10 @@ fn with_file(
     let mut entries: Vec<Entry> = match tree {
         Some(tree) => {
             let tree = store.find_tree(tree).map_err(damaged)?;
-            tree.iter().map(|entry| entry.map(|entry| entry.inner.into())).collect::<Result<_, _>>().map_err(damaged)?
+            tree.iter()
+                .map(|entry| entry.map(|entry| entry.inner.into()))
+                .collect::<Result<_, _>>()
+                .map_err(damaged)?
         }
         None => Vec::new(),
     };

@@ -66,9 +66,10 @@ impl GitData {
 
     fn reference(&self, branch: &str) -> Answer {
         match self.git(&["rev-parse", "--verify", "--quiet", &format!("refs/heads/{branch}")], &[], b"") {
-            Ok(sha) => {
-                (200, json!({ "ref": format!("refs/heads/{branch}"), "object": { "type": "commit", "sha": sha } }))
-            }
+            Ok(sha) => (
+                200,
+                json!({ "ref": format!("refs/heads/{branch}"), "object": { "type": "commit", "sha": sha } }),
+            ),
             Err(_) => not_found(),
         }
     }
@@ -119,7 +120,10 @@ impl GitData {
         let variables = names.map(|(name, pointer)| (name, text(body, pointer).to_owned()));
         let arguments = ["commit-tree", text(body, "/tree"), "-p", text(body, "/parents/0"), "-F", "-"];
         let sha = self.git(&arguments, &variables, text(body, "/message").as_bytes())?;
-        Ok((201, json!({ "sha": sha, "tree": { "sha": text(body, "/tree") }, "message": text(body, "/message") })))
+        Ok((
+            201,
+            json!({ "sha": sha, "tree": { "sha": text(body, "/tree") }, "message": text(body, "/message") }),
+        ))
     }
 
     fn create_reference(&self, body: &Value) -> Answer {

@@ -9,9 +9,7 @@ use reqwest::Url;
 use tokio::time::Instant;
 
 use super::{TOKEN, status};
-use crate::github::{
-    Created, Error, GitHub, NewCommit, NewPullRequest, PullRequestState, Remote, RepoName,
-};
+use crate::github::{Created, Error, GitHub, NewCommit, NewPullRequest, PullRequestState, Remote, RepoName};
 
 const BRANCH: &str = "lyceum/0123";
 

@@ -44,7 +44,10 @@ fn folder(checker: &mut Checker<'_>, at: &str) -> Option<RelPath> {
     let text = checker.text(&at).unwrap_or(DEFAULT_FOLDER).trim_end_matches('/');
     match RelPath::parse(text) {
         Ok(folder) if folder.as_str().split('/').any(|part| part.starts_with('.')) => {
-            checker.fault(&at, format!("{text:?} is hidden, so its documents would not be served; choose another folder"));
+            checker.fault(
+                &at,
+                format!("{text:?} is hidden, so its documents would not be served; choose another folder"),
+            );
             None
         }
         Ok(folder) => Some(folder),
@@ -72,7 +75,8 @@ fn target(
 ) -> Option<DraftTarget> {
     let url = |checker: &mut Checker<'_>, key: &str, default: &'static str| {
         let own = format!("{at}/{key}");
-        let text = checker.text(&own).or_else(|| checker.text(&format!("/auth/github/{key}"))).unwrap_or(default);
+        let text =
+            checker.text(&own).or_else(|| checker.text(&format!("/auth/github/{key}"))).unwrap_or(default);
         if is_unencrypted(text) {
             checker.fault(&own, "a token is not sent over plain http; use https".to_owned());
         }

@@ -41,7 +41,8 @@ impl Stage {
         let git = GitServer::start().await.unwrap();
         let kb = git.checkout("acme/kb.git").unwrap();
         kb.write("notes/first.md", published("First", "one")).unwrap();
-        let link = "---\ntitle: Known\ndate: 2026-01-01\npublish: true\nurl: https://known.example.org/page\n---\n";
+        let link =
+            "---\ntitle: Known\ndate: 2026-01-01\npublish: true\nurl: https://known.example.org/page\n---\n";
         kb.write("links/known.md", link).unwrap();
         kb.publish().await.unwrap();
         let github = TestGitHub::start().await.unwrap();
@@ -55,7 +56,10 @@ impl Stage {
     /// Writes the configuration, with these lines of `[knowledge.drafts]`.
     fn configure(&self, drafts: &str) {
         let key = |name: &str, tier: &str| {
-            format!("[[auth.api_key]]\nname = {name:?}\ntier = {tier:?}\nkey_env = \"KEY_{}\"\n", name.to_uppercase())
+            format!(
+                "[[auth.api_key]]\nname = {name:?}\ntier = {tier:?}\nkey_env = \"KEY_{}\"\n",
+                name.to_uppercase()
+            )
         };
         let text = format!(
             "[[source]]\nname = \"kb\"\nurl = {:?}\n[knowledge]\nsource = \"kb\"\ntitle = \"Test\"\n[knowledge.drafts]\n\
@@ -96,8 +100,15 @@ impl Stage {
 
     /// The branches of drafts, with their commits.
     fn branches(&self) -> Vec<(String, String)> {
-        let said = self.git_of_server(&["for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/lyceum"]);
-        said.lines().filter_map(|line| line.split_once(' ')).map(|(name, id)| (name.into(), id.into())).collect()
+        let said = self.git_of_server(&[
+            "for-each-ref",
+            "--format=%(refname:short) %(objectname)",
+            "refs/heads/lyceum",
+        ]);
+        said.lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(name, id)| (name.into(), id.into()))
+            .collect()
     }
 
     /// Runs git in the repository of the server.
@@ -127,7 +138,8 @@ fn with_key(mut request: Request, key: &Token) -> Request {
 
 /// A call by a client that can ask its user.
 fn asking(tool: &str, arguments: &Value, more: &Value) -> Request {
-    let capabilities = json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } } });
+    let capabilities =
+        json!({ "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } } });
     let mut params = json!({ "name": tool, "arguments": arguments, "_meta": capabilities });
     params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
     modern("tools/call", &params)
@@ -189,7 +201,11 @@ async fn an_approved_draft_becomes_one_pull_request_and_is_listed_until_it_is_me
     let [pull] = pulls.as_slice() else { panic!("{pulls:?}") };
     assert!(pull.is_draft && pull.base == "main", "{pull:?}");
     assert_eq!(pull.title, "Draft: On ferries, by @ bob: fixes # 3");
-    assert!(pull.body.contains("written by a model") && pull.body.contains("`key:contributor#"), "{}", pull.body);
+    assert!(
+        pull.body.contains("written by a model") && pull.body.contains("`key:contributor#"),
+        "{}",
+        pull.body
+    );
     assert!(!pull.body.contains("@bob") && !pull.body.contains("#3"), "{}", pull.body);
 
     let branches = stage.branches();
@@ -201,7 +217,10 @@ async fn an_approved_draft_becomes_one_pull_request_and_is_listed_until_it_is_me
     let file = format!("{commit}:{}", draft["path"].as_str().unwrap());
     let text = stage.git_of_server(&["show", &file]);
     // What the person approved is what is committed.
-    assert!(message.ends_with(text.trim_end()) || message.trim_end().ends_with(text.trim_end()), "{message}\n{text}");
+    assert!(
+        message.ends_with(text.trim_end()) || message.trim_end().ends_with(text.trim_end()),
+        "{message}\n{text}"
+    );
     assert!(text.contains("writtenBy: model\n") && text.contains("draft: true\n"), "{text}");
 
     let rows = stage.approvals();
@@ -214,7 +233,8 @@ async fn an_approved_draft_becomes_one_pull_request_and_is_listed_until_it_is_me
     assert_eq!((stage.github.pull_requests("acme/kb").len(), stage.approvals().len()), (1, 1));
 
     let listed = async || {
-        let listed = program.send(with_key(call("list_drafts", &json!({})), &stage.member)).await.unwrap().result();
+        let listed =
+            program.send(with_key(call("list_drafts", &json!({})), &stage.member)).await.unwrap().result();
         listed["structuredContent"]["drafts"].clone()
     };
     assert_eq!(listed().await[0]["state"], "open");
@@ -226,7 +246,8 @@ async fn an_approved_draft_becomes_one_pull_request_and_is_listed_until_it_is_me
     })
     .await;
 
-    let by_operator = program.send(with_key(get("/api/v1/drafts?state=merged"), &stage.contributor)).await.unwrap();
+    let by_operator =
+        program.send(with_key(get("/api/v1/drafts?state=merged"), &stage.contributor)).await.unwrap();
     assert_eq!(by_operator.status, 200);
     assert_eq!(by_operator.json()["drafts"].as_array().unwrap().len(), 1);
     assert_eq!(program.send(get("/api/v1/drafts")).await.unwrap().status, 401);
@@ -248,14 +269,21 @@ async fn a_link_is_saved_once_per_page() {
     assert_eq!(stage.github.pull_requests("acme/kb"), []);
 
     let first = save("https://new.example.org/a?fbclid=1").await;
-    assert_eq!((&first["url"], &first["draft"]["state"]), (&json!("https://new.example.org/a"), &json!("open")));
+    assert_eq!(
+        (&first["url"], &first["draft"]["state"]),
+        (&json!("https://new.example.org/a"), &json!("open"))
+    );
     let path = first["draft"]["path"].as_str().unwrap();
     assert_eq!(path, "links/a-page.md");
     let second = save("http://NEW.example.org/a/#b").await;
     assert_eq!(second["draft"]["id"], first["draft"]["id"]);
     assert_eq!(stage.github.pull_requests("acme/kb").len(), 1);
-    let text = stage.git_of_server(&["show", &format!("{}:{path}", first["draft"]["branch"].as_str().unwrap())]);
-    assert!(text.contains("url: \"https://new.example.org/a\"\n") && text.contains("publish: true\n"), "{text}");
+    let text =
+        stage.git_of_server(&["show", &format!("{}:{path}", first["draft"]["branch"].as_str().unwrap())]);
+    assert!(
+        text.contains("url: \"https://new.example.org/a\"\n") && text.contains("publish: true\n"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -268,7 +296,10 @@ async fn outside_of_github_a_branch_is_pushed() {
     assert_eq!(draft["state"], "pushed", "{done}");
     let branches = stage.branches();
     let [(branch, commit)] = branches.as_slice() else { panic!("{branches:?}") };
-    assert_eq!((branch.as_str(), commit.as_str()), (draft["branch"].as_str().unwrap(), draft["commitSha"].as_str().unwrap()));
+    assert_eq!(
+        (branch.as_str(), commit.as_str()),
+        (draft["branch"].as_str().unwrap(), draft["commitSha"].as_str().unwrap())
+    );
     assert_eq!(stage.git_of_server(&["rev-list", "--count", &format!("main..{commit}")]).trim(), "1");
     let changed = stage.git_of_server(&["diff", "--name-status", "main", commit]);
     assert_eq!(changed.trim(), "A\tartifacts/articles/on-rafts.md");

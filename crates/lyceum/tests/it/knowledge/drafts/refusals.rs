@@ -85,11 +85,17 @@ async fn tools_are_for_their_tiers_and_only_where_drafts_are_configured() {
     let program = stage.start().await;
     let names = async |request| {
         let listed = program.send(request).await.unwrap().result();
-        let names = listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
-        names.filter(|name| ["create_draft", "save_link", "list_drafts"].contains(&name.as_str())).collect::<Vec<_>>()
+        let names =
+            listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        names
+            .filter(|name| ["create_draft", "save_link", "list_drafts"].contains(&name.as_str()))
+            .collect::<Vec<_>>()
     };
     let list = || modern("tools/list", &json!({}));
-    assert_eq!(names(with_key(list(), &stage.contributor)).await, ["create_draft", "list_drafts", "save_link"]);
+    assert_eq!(
+        names(with_key(list(), &stage.contributor)).await,
+        ["create_draft", "list_drafts", "save_link"]
+    );
     assert_eq!(names(with_key(list(), &stage.member)).await, ["list_drafts", "save_link"]);
     assert_eq!(names(list()).await, [""; 0]);
     let denied = program.send(with_key(call("create_draft", &article("x")), &stage.member)).await.unwrap();

@@ -73,7 +73,9 @@ async fn a_refusal_is_final_until_the_same_is_asked_again() {
     let stage = Stage::new().await;
     let program = stage.start().await;
     let left = [("x-ratelimit-remaining", "4000")];
-    stage.github.fail_at("POST git/trees", status(403, &left, "Resource not accessible by personal access token"));
+    stage
+        .github
+        .fail_at("POST git/trees", status(403, &left, "Resource not accessible by personal access token"));
     let failed = propose(&stage, &program).await;
     assert_eq!(failed["state"], "failed", "{failed}");
     assert!(failed["error"].as_str().unwrap().contains("not accessible"), "{failed}");
@@ -91,7 +93,8 @@ async fn a_failing_server_is_tried_again_in_the_background() {
     assert_eq!(queued["state"], "queued", "{queued}");
     assert!(queued["error"].as_str().unwrap().contains("502"), "{queued}");
     eventually("the draft is open", || async {
-        let listed = program.send(with_key(call("list_drafts", &json!({})), &stage.member)).await.unwrap().result();
+        let listed =
+            program.send(with_key(call("list_drafts", &json!({})), &stage.member)).await.unwrap().result();
         let state = listed["structuredContent"]["drafts"][0]["state"].clone();
         if state == "open" { Ok(()) } else { Err(listed.to_string()) }
     })
