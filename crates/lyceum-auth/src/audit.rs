@@ -73,6 +73,12 @@ impl Event {
         Self { kind: "wrote", subject, client: None, detail: json!({ "tool": tool, "outcome": outcome }) }
     }
 
+    /// A person approved an action, which now begins.
+    pub fn approved(subject: &str, tool: &str, action: &str, what: &str) -> Self {
+        let detail = json!({ "tool": tool, "action": action, "what": what });
+        Self { kind: "approved", subject: Some(subject.to_owned()), client: None, detail }
+    }
+
     /// Adds the number of earlier events of the subject that were omitted by the rate limit.
     #[must_use]
     pub fn after_left_out(mut self, count: u64) -> Self {

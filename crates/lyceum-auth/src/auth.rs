@@ -11,7 +11,10 @@ use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::{Caller, Rights, Tier};
 use lyceum_net::Guard;
-use lyceum_store::{Db, DbError, Tx, audit, grants, kv};
+use lyceum_store::{
+    Db, DbError, Tx, audit, grants,
+    kv::{self, Namespace},
+};
 use quick_cache::sync::Cache;
 
 pub use account::{Account, ClientGrant, end_grants};
@@ -45,6 +48,9 @@ const TOKEN_CACHE_CAPACITY: usize = 150_000;
 /// Retention and maximum size of the audit log.
 const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(365 * 24);
 const MAX_AUDIT_ROWS: i64 = 1_000_000;
+
+/// Ids of actions that are in the audit log.
+const RECORDED_ACTIONS: Namespace = Namespace { name: "audited-action", ttl_seconds: None };
 
 /// Settings of sign-in.
 #[derive(Debug)]
@@ -209,6 +215,17 @@ impl Auth {
     /// Appends an event to the audit log.
     pub async fn record(&self, event: Event, now: Timestamp) -> Result<(), DbError> {
         self.0.db.write("audit", move |tx| event.write(tx, now)).await
+    }
+
+    /// Appends an event about an action to the audit log, unless that was done before.
+    pub async fn record_once(&self, action: String, event: Event, now: Timestamp) -> Result<(), DbError> {
+        let write = move |tx: &Tx<'_>| {
+            if RECORDED_ACTIONS.put_new(tx, &action, &[], now)? {
+                event.write(tx, now)?;
+            }
+            Ok(())
+        };
+        self.0.db.write("audit", write).await
     }
 
     /// Reads from the database, to see whether it answers.

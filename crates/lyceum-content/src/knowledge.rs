@@ -14,7 +14,7 @@ mod title;
 pub use catalog::{Catalog, EntryPage, Filter};
 pub use entry::{Entry, EntryParts, Summary, texts};
 pub use excerpt::{excerpt, truncate};
-pub use ids::{AssignedId, IdRequest, IdRule, MAX_ID_BYTES, MAX_PATH_ID_BYTES, assign};
+pub use ids::{AssignedId, IdRequest, IdRule, MAX_ID_BYTES, MAX_PATH_ID_BYTES, assign, slug};
 pub use lexicon::{define, search_terms};
 pub use listing::{Group, Release, groups, releases};
 pub use near::{completions, near_documents, near_terms};

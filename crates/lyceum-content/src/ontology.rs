@@ -101,6 +101,11 @@ impl Ontology {
         self.nearest_folder(path).map(|(folder, _)| folder)
     }
 
+    /// The folder for new documents of a type, the shortest if it has several; `None` if it has none.
+    pub fn folder_for(&self, content_type: &str) -> Option<&RelPath> {
+        self.folders.iter().rev().find(|(_, name)| name == content_type).map(|(folder, _)| folder)
+    }
+
     fn nearest_folder(&self, path: &RelPath) -> Option<&(RelPath, String)> {
         self.folders.iter().find(|(folder, _)| path.below(folder).is_some())
     }

@@ -24,6 +24,28 @@ pub enum Step {
     Uploaded,
     /// Events are read; the catalog isn't updated yet.
     Followed,
+    /// A draft is approved, and nothing is recorded yet.
+    DraftApproved,
+    /// The approval of a draft is in the audit log.
+    DraftAudited,
+    /// A draft is in the database.
+    DraftQueued,
+    /// GitHub has neither a pull request nor a branch of a draft.
+    DraftSought,
+    /// The base of a draft is known, but not in the database yet.
+    DraftBase,
+    /// The base of a draft is in the database.
+    DraftBased,
+    /// GitHub has the tree of a draft.
+    DraftTree,
+    /// GitHub has the commit of a draft.
+    DraftCommit,
+    /// GitHub has the branch of a draft.
+    DraftBranch,
+    /// GitHub has the pull request of a draft; the database doesn't know yet.
+    DraftOpened,
+    /// The pull request of a draft is in the database, and the caller not answered yet.
+    DraftStored,
 }
 
 static TARGET: OnceLock<(String, AtomicU32)> = OnceLock::new();
@@ -39,6 +61,17 @@ impl Step {
             Self::Published => "published",
             Self::Uploaded => "uploaded",
             Self::Followed => "followed",
+            Self::DraftApproved => "draft-approved",
+            Self::DraftAudited => "draft-audited",
+            Self::DraftQueued => "draft-queued",
+            Self::DraftSought => "draft-sought",
+            Self::DraftBase => "draft-base",
+            Self::DraftBased => "draft-based",
+            Self::DraftTree => "draft-tree",
+            Self::DraftCommit => "draft-commit",
+            Self::DraftBranch => "draft-branch",
+            Self::DraftOpened => "draft-opened",
+            Self::DraftStored => "draft-stored",
         }
     }
 }

@@ -57,6 +57,7 @@ impl Knowledge {
             tokio::select! {
                 () = self.keep_uploading(&stop) => {}
                 () = self.keep_syncing() => {}
+                () = self.keep_publishing_drafts() => {}
                 () = self.keep_leading() => {
                     tracing::warn!(source.name = %self.options.name, "another process has taken over syncing, or the database can't be reached");
                 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lyceum_model::Domain;
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Features, Knowledge, KnowledgeBases, KnowledgeSearch, prompts, resources, tools};
+use crate::{Features, Knowledge, KnowledgeBases, KnowledgeSearch, drafts, prompts, resources, tools};
 
 /// Registers tools, resources and prompts, as far as the current catalog has something for them.
 pub fn register(
@@ -30,6 +30,14 @@ pub fn register(
     }
     if features.releases {
         builder = builder.tool::<tools::ListReleases>(domain, knowledge)?;
+    }
+    if knowledge.options.drafts.is_some() {
+        builder = builder
+            .asking_tool::<tools::CreateDraft, _>(domain, knowledge)?
+            .tool::<tools::ListDrafts>(domain, knowledge)?;
+        if drafts::takes_links(knowledge.ontology()) {
+            builder = builder.asking_tool::<tools::SaveLink, _>(domain, knowledge)?;
+        }
     }
     let builder = resources::register(builder, domain, knowledge)?;
     prompts::register(builder, domain, knowledge, features)

@@ -19,7 +19,7 @@ use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{CatalogSnapshot, PublicContent, SyncError, catalog::CatalogKey, plan};
+use crate::{CatalogSnapshot, DraftOptions, PublicContent, SyncError, catalog::CatalogKey, plan};
 
 /// Size of the document cache, in bytes.
 const CACHE_BYTES: u64 = 24 * 1024 * 1024;
@@ -62,6 +62,8 @@ pub struct Options {
     pub objects: Objects,
     /// The database that several machines share; `None` for a file in the folder.
     pub shared: Option<Db>,
+    /// Where drafts go; `None` if there are none.
+    pub drafts: Option<DraftOptions>,
 }
 
 impl Options {
@@ -73,6 +75,11 @@ impl Options {
     /// The job queue of uploads: key of an object, and the hash of its content; an empty hash deletes it.
     pub(crate) fn queue(&self) -> String {
         format!("objects:{}", self.name)
+    }
+
+    /// The job queue of drafts: the id of each.
+    pub(crate) fn draft_queue(&self) -> String {
+        format!("drafts:{}", self.name)
     }
 
     /// What to load from the database.
@@ -121,6 +128,12 @@ pub struct Knowledge {
     pub(crate) events_written: Notify,
     /// Objects are pending upload.
     pub(crate) upload_pending: Notify,
+    /// A draft is queued.
+    pub(crate) draft_queued: Notify,
+    /// Changes whenever the progress of a draft is recorded.
+    pub(crate) draft_progress: watch::Sender<u64>,
+    /// When the states of open pull requests were last read.
+    pub(crate) last_draft_check: Mutex<Option<Instant>>,
     /// Whether this process has synced, or left it to another.
     pub(crate) first_sync: watch::Sender<bool>,
     /// Whether a first snapshot was indexed.
@@ -191,6 +204,9 @@ impl Knowledge {
             sync_requested: Notify::new(),
             events_written: Notify::new(),
             upload_pending: Notify::new(),
+            draft_queued: Notify::new(),
+            draft_progress: watch::Sender::new(0),
+            last_draft_check: Mutex::default(),
             first_sync: watch::Sender::new(false),
             indexed: watch::Sender::new(false),
             last_indexed: Mutex::default(),

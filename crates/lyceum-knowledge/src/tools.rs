@@ -1,10 +1,13 @@
 //! The tools. Their names and arguments are specified.
 
+mod create_draft;
 mod define_term;
 mod get_document;
+mod list_drafts;
 mod list_groups;
 mod list_releases;
 mod refresh_sources;
+mod save_link;
 mod search_everything;
 mod search_knowledge;
 mod search_lexicon;
@@ -13,11 +16,14 @@ mod search_with_documents;
 use lyceum_tools::ToolSpec;
 use serde_json::Value;
 
+pub(crate) use create_draft::CreateDraft;
 pub(crate) use define_term::DefineTerm;
 pub(crate) use get_document::GetDocument;
+pub(crate) use list_drafts::ListDrafts;
 pub(crate) use list_groups::{Groups, ListGroups};
 pub(crate) use list_releases::{ListReleases, Releases};
 pub(crate) use refresh_sources::RefreshSources;
+pub(crate) use save_link::SaveLink;
 pub(crate) use search_everything::SearchEverything;
 pub(crate) use search_knowledge::SearchKnowledge;
 pub(crate) use search_lexicon::SearchLexicon;

@@ -6,6 +6,9 @@
 
 mod contents;
 mod error;
+mod git_data;
+mod identity;
+mod pull_requests;
 mod rate_limit;
 mod repo_name;
 mod request;
@@ -28,6 +31,9 @@ use tokio::{
 
 pub use contents::{Contents, EntryKind, Fetched, File, MAX_FILE_BYTES, blob_id};
 pub use error::Error;
+pub use git_data::{Commit, Created, NewCommit, Remote};
+pub use identity::Identity;
+pub use pull_requests::{NewPullRequest, PullRequest, PullRequestState};
 pub use repo_name::RepoName;
 pub use request::{Request, Response};
 

@@ -27,7 +27,7 @@ pub use error::{Error, ReadError};
 pub use folder::{Folder, folder_links};
 pub use git::{Fault, GitMessage};
 pub use problem::{Extent, Problem, Reason};
-pub use repository::{Limits, Repository, Settings};
+pub use repository::{FileCommit, Limits, Pushed, Repository, Settings};
 pub use snapshot::{FileMeta, Snapshot};
 pub use source::{Kind, Source};
 pub use source_watch::SourceWatch;

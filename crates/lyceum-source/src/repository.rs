@@ -5,6 +5,7 @@
 
 mod address;
 mod clone_dir;
+mod file_commit;
 mod lock;
 mod origin;
 mod tree;
@@ -27,6 +28,7 @@ use crate::{
 use address::Address;
 pub(crate) use address::Login;
 use clone_dir::{CloneDir, State};
+pub use file_commit::{FileCommit, Pushed};
 use lock::Lock;
 pub(crate) use origin::Origin;
 use tree::Head;
@@ -195,6 +197,21 @@ impl Repository {
         })
         .await?;
         self.reclone(&lock).await
+    }
+
+    /// Commits a new file and pushes it to a branch. Repeating it pushes the same commit.
+    pub async fn push_file(&self, new: FileCommit) -> Result<Pushed, Error> {
+        let inner = self.0.clone();
+        let lock = Lock::take(inner.clone_dir.lock(), inner.limits.turn).await?;
+        let branch = new.branch.clone();
+        let written = blocking("write a commit", move || new.write(&inner.clone_dir)).await?;
+        if let Pushed::Commit(commit) = &written {
+            let refspec = format!("{commit}:refs/heads/{branch}");
+            let mut arguments = self.in_clone(&["push", "--quiet", "--no-verify", "--recurse-submodules=no"]);
+            arguments.extend(["--", self.url(), &refspec].map(OsStr::new));
+            self.git(&lock, &arguments, self.0.limits.fetch).await?;
+        }
+        Ok(written)
     }
 
     /// Clones into a temporary sibling and moves the complete clone into place.

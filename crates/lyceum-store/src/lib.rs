@@ -8,6 +8,7 @@ pub mod audit;
 mod counters;
 mod db;
 pub mod documents;
+pub mod drafts;
 mod error;
 pub mod events;
 pub mod grants;

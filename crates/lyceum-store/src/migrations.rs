@@ -247,6 +247,31 @@ INSERT INTO pending (model, hash, place, chunk)
         (SELECT id, hash, row_number() OVER (PARTITION BY page ORDER BY id) AS place FROM chunks) c
     WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.hash = c.hash) GROUP BY m.id, c.hash;
 ",
+    // Drafts that become pull requests.
+    "
+CREATE TABLE drafts (
+    source TEXT NOT NULL,
+    id TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    subject TEXT,
+    content_type TEXT NOT NULL,
+    title TEXT NOT NULL,
+    path TEXT NOT NULL,
+    body TEXT NOT NULL,
+    branch TEXT NOT NULL,
+    created {integer} NOT NULL,
+    state TEXT NOT NULL,
+    changed {integer} NOT NULL,
+    base TEXT,
+    commit_id TEXT,
+    number {integer},
+    url TEXT,
+    ended_by TEXT,
+    error TEXT,
+    PRIMARY KEY (source, id)
+);
+CREATE INDEX drafts_created ON drafts (source, created);
+",
 ];
 
 /// Migrates a database to the newest schema. Processes that start at the same time wait for each other.

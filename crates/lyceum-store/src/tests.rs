@@ -2,6 +2,7 @@
 
 mod audit;
 mod bodies;
+mod drafts;
 mod durability;
 mod events;
 mod jobs;

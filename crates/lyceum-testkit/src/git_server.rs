@@ -128,6 +128,11 @@ impl GitServer {
         format!("{}/{name}", self.origin())
     }
 
+    /// The folder of a repository.
+    pub fn folder(&self, name: &str) -> std::path::PathBuf {
+        self.root.path().join(name)
+    }
+
     /// Creates a repository without commits.
     pub fn repository(&self, name: &str) -> io::Result<TestRepository> {
         TestRepository::new(self.root.path(), name)

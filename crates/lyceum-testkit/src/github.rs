@@ -1,28 +1,32 @@
-//! A fake GitHub: users with tokens, their teams, OAuth codes, and the contents of repositories.
+//! A fake GitHub: users with tokens, their teams, OAuth codes, the contents of repositories, and pull requests.
 //!
 //! It responds as GitHub documents it: 401 for an invalid token, 404 for a membership that does not exist or is not
 //! visible, and 200 with an error for an invalid code.
 
 mod contents;
+mod git_data;
 
 use std::{
     collections::VecDeque,
     future::pending,
     io,
     net::SocketAddr,
+    path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, Response, StatusCode, body::Incoming, header};
+use hyper::{Request, Response, StatusCode, Uri, body::Incoming, header};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 
 pub use contents::{ContentsRequest, ScriptedResponse};
+pub use git_data::TestPullRequest;
 
 use crate::serving::serve;
 use contents::Repositories;
+use git_data::GitData;
 
 /// A fake GitHub on a free port; stops on drop.
 pub struct TestGitHub {
@@ -36,6 +40,10 @@ pub struct TestGitHub {
 #[derive(Default)]
 struct State {
     repositories: Repositories,
+    /// Repositories whose Git objects can be written.
+    writable: Vec<GitData>,
+    /// The next responses to requests whose method and path end so.
+    faults: Vec<(String, ScriptedResponse)>,
     /// The next responses about contents.
     script: VecDeque<ScriptedResponse>,
     contents: Vec<ContentsRequest>,
@@ -150,6 +158,41 @@ impl TestGitHub {
         self.state().script.extend(responses);
     }
 
+    /// Serves the Git Data API and pull requests of a bare repository.
+    pub fn add_writable_repository(&self, name: &str, folder: &Path) {
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        self.state().writable.push(GitData { folder, name, pulls: Vec::new(), has_no_drafts: false });
+    }
+
+    /// Prescribes the response to the next request whose method and path end so, such as `POST git/refs`.
+    pub fn fail_at(&self, request: &str, response: ScriptedResponse) {
+        self.state().faults.push((request.to_owned(), response));
+    }
+
+    /// Refuses draft pull requests.
+    pub fn refuse_drafts(&self) {
+        self.state().writable.iter_mut().for_each(|one| one.has_no_drafts = true);
+    }
+
+    /// All pull requests of a repository.
+    pub fn pull_requests(&self, repo: &str) -> Vec<TestPullRequest> {
+        self.state()
+            .writable
+            .iter()
+            .filter(|one| one.name == repo)
+            .flat_map(|one| one.pulls.clone())
+            .collect()
+    }
+
+    /// Merges or closes a pull request, without touching the branches.
+    pub fn end_pull_request(&self, repo: &str, number: usize, login: &str, is_merged: bool) {
+        let mut state = self.state();
+        let pulls = state.writable.iter_mut().filter(|one| one.name == repo).flat_map(|one| &mut one.pulls);
+        pulls
+            .filter(|one| one.number == number)
+            .for_each(|one| one.ended = Some((login.to_owned(), is_merged)));
+    }
+
     /// Holds responses about contents back, until released.
     pub fn hold(&self) {
         self.held.send_replace(true);
@@ -196,11 +239,15 @@ async fn respond(
     state: Arc<Mutex<State>>,
     mut held: watch::Receiver<bool>,
 ) -> Response<Full<Bytes>> {
-    let (path, uri, headers) =
-        (request.uri().path().to_owned(), request.uri().clone(), request.headers().clone());
+    let (method, path, uri, headers) = (
+        request.method().clone(),
+        request.uri().path().to_owned(),
+        request.uri().clone(),
+        request.headers().clone(),
+    );
     let token = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned);
-    let body = Limited::new(request.into_body(), 64 * 1024).collect().await;
+    let body = Limited::new(request.into_body(), 1024 * 1024).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     state.lock().unwrap_or_else(PoisonError::into_inner).requests.push((path.clone(), token.clone()));
     if path.starts_with("/repos/") {
@@ -215,7 +262,7 @@ async fn respond(
         let scripted = {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             state.contents.push(asked.clone());
-            state.script.pop_front()
+            state.script.pop_front().or_else(|| state.fault_at(&format!("{method} {}", asked.path)))
         };
         // The sender is never dropped before the server.
         let _released = held.wait_for(|is_held| !is_held).await.is_ok();
@@ -224,12 +271,20 @@ async fn respond(
             Some(ScriptedResponse::Status(status, headers, message)) => {
                 scripted_response(status, &headers, message)
             }
+            Some(ScriptedResponse::Lost) => {
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                let _lost = state.respond_about_git(method.as_str(), &uri, &body);
+                contents::answer(502, json!({ "message": "Bad Gateway" }).to_string())
+            }
             None => {
-                let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
                 if !state.is_known(asked.token.as_deref()) {
                     return contents::answer(401, json!({ "message": "Bad credentials" }).to_string());
                 }
-                state.repositories.respond(&asked, &uri.to_string(), &headers)
+                match state.respond_about_git(method.as_str(), &uri, &body) {
+                    Some((status, body)) => contents::answer(status, body.to_string()),
+                    None => state.repositories.respond(&asked, &uri.to_string(), &headers),
+                }
             }
         };
     }
@@ -259,6 +314,26 @@ fn scripted_response(
 }
 
 impl State {
+    /// Takes the response that is prescribed for a request.
+    fn fault_at(&mut self, request: &str) -> Option<ScriptedResponse> {
+        let is_meant = |wanted: &str| {
+            wanted.split_once(' ').is_some_and(|(method, path)| {
+                request.starts_with(&format!("{method} ")) && request.ends_with(path)
+            })
+        };
+        let position = self.faults.iter().position(|(wanted, _)| is_meant(wanted))?;
+        Some(self.faults.remove(position).1)
+    }
+
+    /// Answers a request about Git objects or pull requests.
+    fn respond_about_git(&mut self, method: &str, uri: &Uri, body: &[u8]) -> Option<(u16, Value)> {
+        let path = uri.path();
+        self.writable.iter_mut().find_map(|one| {
+            let below = path.strip_prefix(&format!("/repos/{}/", one.name))?;
+            one.respond(method, below, uri.query().unwrap_or_default(), body)
+        })
+    }
+
     /// Whether a request without a token, or with that token, is answered at all.
     fn is_known(&self, token: Option<&str>) -> bool {
         let Some(token) = token else { return true };

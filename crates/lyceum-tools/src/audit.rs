@@ -1,4 +1,4 @@
-//! The audit sink: records calls that the gate refused and calls that write.
+//! The audit sink: records calls that the gate refused, calls that write, and actions that a person approved.
 //!
 //! A call waits until its event is on disk before it responds. A write that is cancelled (the client disconnected, the
 //! deadline passed) is recorded too.
@@ -31,6 +31,17 @@ pub enum AuditEvent<'a> {
         /// How the call ended.
         outcome: WriteOutcome,
     },
+    /// A person approved an action, which now begins. Recorded once per action, however often it is tried.
+    Approved {
+        /// The caller.
+        caller: &'a Caller,
+        /// The name of the tool.
+        tool: &'a str,
+        /// The id of the action.
+        action: &'a str,
+        /// What it does.
+        detail: &'a str,
+    },
 }
 
 /// How a call that writes ended.
@@ -58,9 +69,14 @@ impl WriteOutcome {
     }
 }
 
-/// Resolves when the event is on disk, or when writing it failed. The event is recorded whether or not this is
-/// awaited.
-pub type Recorded = BoxFuture<'static, ()>;
+/// The event is not on disk; the sink has logged why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the audit log can't be written")]
+pub struct NotRecorded;
+
+/// Resolves when the event is on disk, left out by a rule of the sink, or when writing it failed. The event is recorded
+/// whether or not this is awaited.
+pub type Recorded = BoxFuture<'static, Result<(), NotRecorded>>;
 
 /// Records audit events.
 #[derive(Clone)]
@@ -95,7 +111,9 @@ impl PendingWrite<'_> {
     /// Records the outcome, and waits until it is recorded.
     pub(crate) async fn finish(mut self, outcome: WriteOutcome) {
         if let Some(sink) = self.sink.take() {
-            sink.record(AuditEvent::Wrote { caller: self.caller, tool: self.tool, outcome }).await;
+            // It was written; the caller gets the response even if the log can't be written.
+            let _logged =
+                sink.record(AuditEvent::Wrote { caller: self.caller, tool: self.tool, outcome }).await;
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use lyceum_model::Caller;
+use lyceum_model::{Caller, ErrorCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use crate::{
-    Input,
+    AuditEvent, AuditSink, Error, Input,
     mcp::{ClientCapabilities, Notice, ProgressToken},
 };
 
@@ -19,6 +19,8 @@ const NOTICE_QUEUE_CAPACITY: usize = 64;
 pub struct Call {
     caller: Arc<Caller>,
     context: CallContext,
+    /// The audit log, and the name of the tool in it.
+    audit: Option<(AuditSink, String)>,
 }
 
 /// Severity of a log message, in ascending order.
@@ -78,7 +80,23 @@ impl Notices {
 
 impl Call {
     pub(crate) fn new(caller: Arc<Caller>, context: CallContext) -> Self {
-        Self { caller, context }
+        Self { caller, context, audit: None }
+    }
+
+    /// The same call, with the audit log and the name of the tool in it.
+    pub(crate) fn audited_by(self, sink: Option<AuditSink>, tool: &str) -> Self {
+        Self { audit: sink.map(|sink| (sink, tool.to_owned())), ..self }
+    }
+
+    /// Records that a person approved an action, which may begin when this returns. It is recorded once, however often
+    /// this is called with the same action.
+    pub async fn record_approval(&self, action: &str, detail: &str) -> Result<(), Error> {
+        let Some((sink, tool)) = &self.audit else { return Ok(()) };
+        let recorded = sink.record(AuditEvent::Approved { caller: &self.caller, tool, action, detail });
+        let message = "nothing was done, because the audit log can't be written; try again in a moment";
+        recorded
+            .await
+            .map_err(|_| Error::Failed { code: ErrorCode::Unavailable, message: message.to_owned() })
     }
 
     /// The caller.

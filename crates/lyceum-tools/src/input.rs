@@ -3,9 +3,10 @@
 //! A tool does not wait: it returns [`Outcome::NeedInput`] and is called again with the responses and its state. MCP
 //! 2026-07-28 works the same way; for earlier versions the transport asks over the open session and repeats the call.
 
-use std::collections::BTreeMap;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use serde::de::DeserializeOwned;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer, de::DeserializeOwned, ser::Error as _};
 use serde_json::Value;
 
 use crate::{
@@ -28,6 +29,31 @@ impl<T> Outcome<T> {
         match self {
             Self::Done(result) => Outcome::Done(convert(result)),
             Self::NeedInput(need) => Outcome::NeedInput(need),
+        }
+    }
+}
+
+/// Has the schema of the result, for tools that return an `Outcome`.
+impl<T: JsonSchema> JsonSchema for Outcome<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+
+    fn inline_schema() -> bool {
+        T::inline_schema()
+    }
+}
+
+/// Serializes the result; a request for input is none.
+impl<T: Serialize> Serialize for Outcome<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Done(result) => result.serialize(serializer),
+            Self::NeedInput(_) => Err(S::Error::custom("a request for input is not a result")),
         }
     }
 }

@@ -26,7 +26,7 @@ mod template;
 mod tool;
 mod view;
 
-pub use audit::{AuditEvent, AuditSink, Recorded, WriteOutcome};
+pub use audit::{AuditEvent, AuditSink, NotRecorded, Recorded, WriteOutcome};
 pub use budget::{BudgetExceeded, ByteBudget, ByteReservation};
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};

@@ -9,10 +9,12 @@ use std::{
 };
 
 use lyceum_model::{Access, Domain};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::{
-    AuditSink, Change, ExtensionEntry, MethodEntry, Prefix, PromptEntry, RegistryError, ResourceEntry,
-    TemplateEntry, Tool, ToolEntry, prefix::Mentions,
+    AuditSink, Change, ExtensionEntry, MethodEntry, Outcome, Prefix, PromptEntry, RegistryError,
+    ResourceEntry, TemplateEntry, Tool, ToolEntry, prefix::Mentions,
 };
 
 /// An immutable snapshot of everything that the server offers.
@@ -122,6 +124,15 @@ impl RegistryBuilder {
     /// Adds a tool of the service `domain`, which is called with `service`.
     pub fn tool<T: Tool>(self, domain: &Domain, service: &Arc<T::Service>) -> Result<Self, RegistryError> {
         self.tool_entry(ToolEntry::of::<T>(domain, service.clone())?)
+    }
+
+    /// Adds a tool that may ask the user for input.
+    pub fn asking_tool<T, O>(self, domain: &Domain, service: &Arc<T::Service>) -> Result<Self, RegistryError>
+    where
+        T: Tool<Output = Outcome<O>>,
+        O: Serialize + JsonSchema,
+    {
+        self.tool_entry(ToolEntry::asking::<T, O>(domain, service.clone())?)
     }
 
     /// Adds a tool that is defined at run time.

@@ -121,6 +121,26 @@ pub struct ToolEntry {
 impl ToolEntry {
     /// Type-erases a [`Tool`] of the service `domain`, which is called with `service`.
     pub fn of<T: Tool>(domain: &Domain, service: Arc<T::Service>) -> Result<Self, RegistryError> {
+        Self::converting::<T>(domain, service, |output| Ok(Outcome::Done(structured(&output)?)))
+    }
+
+    /// The same for a tool that may ask the user for input: its output is an [`Outcome`].
+    pub fn asking<T, O>(domain: &Domain, service: Arc<T::Service>) -> Result<Self, RegistryError>
+    where
+        T: Tool<Output = Outcome<O>>,
+        O: Serialize + JsonSchema,
+    {
+        Self::converting::<T>(domain, service, |outcome| match outcome {
+            Outcome::Done(output) => Ok(Outcome::Done(structured(&output)?)),
+            Outcome::NeedInput(need) => Ok(Outcome::NeedInput(need)),
+        })
+    }
+
+    fn converting<T: Tool>(
+        domain: &Domain,
+        service: Arc<T::Service>,
+        convert: fn(T::Output) -> Result<Outcome<CallToolResult>, Error>,
+    ) -> Result<Self, RegistryError> {
         let spec = ToolSpec {
             name: T::NAME.to_owned(),
             title: T::TITLE.to_owned(),
@@ -137,9 +157,7 @@ impl ToolEntry {
             async move {
                 let args = serde_json::from_value(Value::Object(arguments))
                     .map_err(|error| Error::invalid("arguments", format!("arguments: {error}")))?;
-                let output = T::call(&service, &call, args).await?;
-                let output = serde_json::to_value(output).map_err(Error::internal)?;
-                Ok(Outcome::Done(CallToolResult::structured(output)))
+                convert(T::call(&service, &call, args).await?)
             }
         })?;
         Ok(Self { deadline: Box::new(move || T::deadline(&timed)), ..entry })
@@ -232,6 +250,10 @@ impl fmt::Debug for ToolEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolEntry").field("spec", &self.spec).finish_non_exhaustive()
     }
+}
+
+fn structured(output: &impl Serialize) -> Result<CallToolResult, Error> {
+    Ok(CallToolResult::structured(serde_json::to_value(output).map_err(Error::internal)?))
 }
 
 fn scopes(names: &[&str]) -> Result<Vec<Scope>, RegistryError> {

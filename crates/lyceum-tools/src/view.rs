@@ -129,11 +129,13 @@ impl View {
         if let Err(denied) = gate::permit(&self.caller, &spec.access) {
             if let Some(sink) = &self.registry.audit {
                 let (caller, tool, denied) = (&*self.caller, spec.name.as_str(), &denied);
-                sink.record(AuditEvent::Refused { caller, tool, denied }).await;
+                let _logged = sink.record(AuditEvent::Refused { caller, tool, denied }).await;
             }
             return Err(denied.into());
         }
-        let work = tool.run(Call::new(self.caller.clone(), context), arguments);
+        let call =
+            Call::new(self.caller.clone(), context).audited_by(self.registry.audit.clone(), &spec.name);
+        let work = tool.run(call, arguments);
         if spec.effect == Effect::Reads {
             return catch_panic(work).await;
         }

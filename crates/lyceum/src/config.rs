@@ -39,6 +39,7 @@ use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_net::Secret;
 use lyceum_source::github::RepoName;
 use lyceum_tools::Prefix;
+use reqwest::Url;
 
 pub(crate) use arguments::is_url;
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
@@ -131,6 +132,35 @@ pub struct KnowledgeService {
     pub public: PublicContent,
     /// The object store for documents; the data folder if `None`.
     pub bucket: Option<Bucket>,
+    /// Where drafts go; `None` if there are none.
+    pub drafts: Option<Drafts>,
+}
+
+/// Settings of drafts.
+#[derive(Debug, Clone)]
+pub struct Drafts {
+    /// Where they go.
+    pub target: DraftTarget,
+    /// The branch to merge them into.
+    pub branch: String,
+    /// The folder for documents of types without a folder.
+    pub folder: RelPath,
+}
+
+/// Where drafts go.
+#[derive(Debug, Clone)]
+pub enum DraftTarget {
+    /// Pull requests at GitHub.
+    GitHub {
+        /// Base URL of the API.
+        api: Url,
+        /// The repository.
+        repo: RepoName,
+        /// The token of the server's own identity.
+        token: Secret,
+    },
+    /// Branches, pushed with this token or with that of the source.
+    Git(Option<Secret>),
 }
 
 /// Settings of a library service.

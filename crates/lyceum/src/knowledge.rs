@@ -1,6 +1,7 @@
 //! The knowledge service, built from the configuration.
 
 mod about;
+mod drafts;
 mod examine;
 mod health;
 mod inventory;
@@ -104,6 +105,7 @@ pub(crate) fn open(
     // Two knowledge bases may read the same source with different settings.
     let folder = if name.as_str() == KIND.table { of_source } else { format!("{name}.{of_source}") };
     let folder = config.data_dir.join(KIND.table).join(folder);
+    let drafts = declared.drafts.as_ref().map(|drafts| drafts::options(config, &declared.source, drafts));
     let knowledge = Knowledge::open(Options {
         name: declared.source.name.clone(),
         source: sources::source(config, &declared.source).context("a source can't be used")?,
@@ -118,6 +120,7 @@ pub(crate) fn open(
         objects: objects(declared, &folder)?,
         folder,
         shared: None,
+        drafts: drafts.transpose()?,
     })?;
     Ok(Arc::new(knowledge))
 }
@@ -182,6 +185,10 @@ impl Service for KnowledgeBase {
     fn offer(&self) -> Result<Registry, RegistryError> {
         let builder = Registry::builder().prefixed(&self.prefix);
         Ok(lyceum_knowledge::register(builder, &self.name, &self.finder)?.build())
+    }
+
+    fn scopes(&self) -> Vec<Right> {
+        if self.declared.drafts.is_some() { drafts::scopes() } else { Vec::new() }
     }
 
     fn routes(self: Arc<Self>) -> Vec<Route> {

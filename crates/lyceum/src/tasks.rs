@@ -27,7 +27,10 @@ impl Tasks {
 
     /// Starts a task that ends by itself or when `stopping` is cancelled; shutdown waits for it. It runs in the
     /// current span.
-    pub(crate) fn spawn_to_its_end(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    pub(crate) fn spawn_to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> JoinHandle<T> {
         self.tracker.spawn(work.in_current_span())
     }
 

@@ -112,7 +112,7 @@ fn path_slug(path: &str) -> String {
 }
 
 /// URL-safe slug of a name: lower case, accents stripped, anything else replaced by `-`.
-fn slug(name: &str) -> String {
+pub fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for c in name.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c)) {
         match c.to_ascii_lowercase() {

@@ -229,6 +229,7 @@ fn options(folder: &Path) -> Options {
         folder: folder.to_owned(),
         objects: Objects::memory(),
         shared: None,
+        drafts: None,
     }
 }
 

@@ -105,6 +105,8 @@ impl Error {
         }
         let is_too_large =
             errors.iter().any(|error| error.get("code").is_some_and(|code| code == "too_large"));
+        let details = errors.iter().filter_map(|error| error.get("message").unwrap_or(error).as_str());
+        let message = std::iter::once(message.as_str()).chain(details).collect::<Vec<_>>().join(": ");
         let message = printable(&message, token);
         match status {
             401 => Self::Unauthorized { message },

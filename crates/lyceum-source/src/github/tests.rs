@@ -1,5 +1,7 @@
 //! The client against a fake GitHub over real sockets.
 
+mod drafts;
+
 use std::time::Duration;
 
 use lyceum_model::{ErrorCode, RelPath};

@@ -213,6 +213,6 @@ fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
     if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
 }
 
-fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+pub(super) fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::Damaged(error.into())
 }

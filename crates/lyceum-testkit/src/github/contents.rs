@@ -53,6 +53,8 @@ pub enum ScriptedResponse {
     Status(u16, Vec<(&'static str, String)>, &'static str),
     /// None at all.
     Never,
+    /// The status 502, after the request was carried out: the real response is lost.
+    Lost,
 }
 
 /// A request to the Contents API.
@@ -228,7 +230,7 @@ fn parts(path: &str) -> Option<(String, String)> {
     Some((repo.to_owned(), decode(path)))
 }
 
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, tail)) = rest.split_first() {

@@ -28,10 +28,15 @@ impl Log {
             let line = match event {
                 AuditEvent::Refused { caller, tool, .. } => format!("{:?} refused {tool}", caller.subject()),
                 AuditEvent::Wrote { tool, outcome, .. } => format!("{tool} {}", outcome.as_str()),
+                AuditEvent::Approved { tool, action, .. } => format!("{tool} approved {action}"),
             };
             log.lines.lock().unwrap().push(line);
             let disk = log.disk.clone();
-            async move { disk.acquire().await.unwrap().forget() }.boxed()
+            async move {
+                disk.acquire().await.unwrap().forget();
+                Ok(())
+            }
+            .boxed()
         })
     }
 

@@ -12,7 +12,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use lyceum_auth::{Auth, Event};
 use lyceum_model::{Caller, Tier};
-use lyceum_tools::{AuditEvent, AuditSink, Recorded, WriteOutcome};
+use lyceum_tools::{AuditEvent, AuditSink, NotRecorded, Recorded, WriteOutcome};
 use quick_cache::sync::Cache;
 
 use crate::{
@@ -55,10 +55,11 @@ impl AuditLog {
         let (caller, is_limited) = match event {
             AuditEvent::Refused { caller, .. } => (caller, true),
             AuditEvent::Wrote { caller, outcome, .. } => (caller, is_limited(caller, outcome)),
+            AuditEvent::Approved { caller, .. } => (caller, false),
         };
         let Some(subject) = caller.subject() else {
             self.0.metrics.count(Disposition::Anonymous);
-            return futures::future::ready(()).boxed();
+            return futures::future::ready(Ok(())).boxed();
         };
         let mut left_out = 0;
         if is_limited {
@@ -66,32 +67,39 @@ impl AuditLog {
                 Ok(count) => left_out = count,
                 Err(RowOmitted) => {
                     self.0.metrics.count(Disposition::LeftOut);
-                    return futures::future::ready(()).boxed();
+                    return futures::future::ready(Ok(())).boxed();
                 }
             }
         }
-        let event = match event {
-            AuditEvent::Refused { tool, denied, .. } => Event::refused(subject, tool, &denied.to_string()),
-            AuditEvent::Wrote { tool, outcome, .. } => Event::wrote(subject, tool, outcome.as_str()),
+        let (event, action) = match event {
+            AuditEvent::Refused { tool, denied, .. } => {
+                (Event::refused(subject, tool, &denied.to_string()), None)
+            }
+            AuditEvent::Wrote { tool, outcome, .. } => (Event::wrote(subject, tool, outcome.as_str()), None),
+            AuditEvent::Approved { tool, action, detail, .. } => {
+                (Event::approved(subject, tool, action, detail), Some(action.to_owned()))
+            }
         };
-        self.write(event.after_left_out(left_out))
+        self.write(event.after_left_out(left_out), action)
     }
 
     /// Writes a row in its own task, so that it is written even if the call is cancelled. Pending rows are bounded by the number
     /// of concurrent writes, which wait for the database queue.
-    fn write(&self, event: Event) -> Recorded {
+    /// An event about an action is written once.
+    fn write(&self, event: Event, action: Option<String>) -> Recorded {
         let (log, now) = (self.clone(), Timestamp::now());
         let written = self.0.tasks.spawn_to_its_end(async move {
-            let disposition = match log.0.auth.record(event, now).await {
-                Ok(()) => Disposition::Recorded,
-                Err(error) => {
-                    tracing::error!(error.cause = %error, "could not write to the audit log");
-                    Disposition::Failed
-                }
+            let written = match action {
+                Some(action) => log.0.auth.record_once(action, event, now).await,
+                None => log.0.auth.record(event, now).await,
             };
-            log.0.metrics.count(disposition);
+            log.0.metrics.count(if written.is_ok() { Disposition::Recorded } else { Disposition::Failed });
+            written.map_err(|error| {
+                tracing::error!(error.cause = %error, "could not write to the audit log");
+                NotRecorded
+            })
         });
-        written.map(|_| ()).boxed()
+        written.map(|written| written.unwrap_or(Err(NotRecorded))).boxed()
     }
 
     /// Takes a token of the subject's bucket: the number of rows dropped before, or that this one is dropped.

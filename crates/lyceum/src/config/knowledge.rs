@@ -1,5 +1,7 @@
 //! The table `[knowledge]`.
 
+mod drafts;
+
 use std::sync::Arc;
 
 use lyceum_content::{document::Publishing, ontology::Ontology};
@@ -34,6 +36,7 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
         exclude: Vec::new(),
         public: PublicContent::All,
         bucket: None,
+        drafts: None,
     })
 }
 
@@ -73,6 +76,7 @@ pub(crate) fn check(
     }
     let publish = publish(checker, &format!("{at}/publish"));
     let bucket = bucket(checker, at);
+    let drafts = source.as_ref().and_then(|source| drafts::check(checker, at, source));
     // Documents depend on all of these; if one changes, every document is parsed again.
     let web_url = source.as_ref().and_then(|source| match &source.location {
         Location::Repository(repository) => repository.web_url.as_deref(),
@@ -89,6 +93,7 @@ pub(crate) fn check(
         exclude,
         public,
         bucket,
+        drafts,
     }))
 }
 

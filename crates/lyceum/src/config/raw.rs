@@ -201,6 +201,35 @@ pub(crate) struct Knowledge {
     #[serde(default)]
     #[schemars(with = "Bucket")]
     pub bucket: Option<Bucket>,
+    /// Documents and links that callers propose. Default: none; nothing can be proposed.
+    #[serde(default)]
+    #[schemars(with = "Drafts")]
+    pub drafts: Option<Drafts>,
+}
+
+/// The table `[knowledge.drafts]`: enables `create_draft`, `save_link` and `list_drafts`, which open draft pull requests
+/// at GitHub, or push branches elsewhere.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
+pub(crate) struct Drafts {
+    /// Environment variable with the token of the server's own identity. At GitHub it is required, and may read and write
+    /// contents and pull requests of the repository. Elsewhere branches are pushed with it; default: the token of the
+    /// source.
+    #[schemars(example = &"LYCEUM_DRAFTS_TOKEN")]
+    pub token_env: Option<String>,
+    /// Branch to merge drafts into. Default: the branch of the source.
+    #[schemars(example = &"main")]
+    pub branch: Option<String>,
+    /// Folder for documents of types that have no folder. Default: "drafts".
+    #[schemars(example = &"drafts")]
+    pub folder: Option<String>,
+    /// Web URL of a GitHub Enterprise Server. Default: that of `[auth.github]`, else "https://github.com".
+    #[schemars(example = &"https://github.example.org")]
+    pub web: Option<String>,
+    /// API URL of a GitHub Enterprise Server. Default: that of `[auth.github]`, else "https://api.github.com".
+    #[schemars(example = &"https://github.example.org/api/v3")]
+    pub api: Option<String>,
 }
 
 /// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.

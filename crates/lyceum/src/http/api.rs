@@ -5,6 +5,7 @@
 
 mod accept;
 mod cached;
+mod drafts;
 mod endpoint;
 mod entries;
 mod entry;
@@ -13,6 +14,7 @@ mod openapi;
 mod query;
 mod search;
 mod sync;
+mod tool_call;
 
 use std::sync::Arc;
 
@@ -34,8 +36,15 @@ pub(crate) use endpoint::Endpoint;
 pub use openapi::openapi;
 
 /// All endpoints.
-static ENDPOINTS: [Endpoint; 6] =
-    [entries::ENDPOINT, entry::ENDPOINT, search::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
+static ENDPOINTS: [Endpoint; 7] = [
+    entries::ENDPOINT,
+    entry::ENDPOINT,
+    search::ENDPOINT,
+    openapi::ENDPOINT,
+    llms::ENDPOINT,
+    sync::ENDPOINT,
+    drafts::ENDPOINT,
+];
 
 /// The root of the API of the unnamed knowledge base.
 pub(super) const ROOT: &str = "/api/v1";

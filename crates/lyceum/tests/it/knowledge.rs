@@ -5,6 +5,7 @@ mod api;
 mod base;
 mod command;
 mod completion;
+mod drafts;
 mod faults;
 mod first_contact;
 mod kills;

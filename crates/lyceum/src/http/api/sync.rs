@@ -1,25 +1,18 @@
 //! `POST /api/v1/sources/{name}/sync`: the tool `refresh_sources`, for operators with `curl`.
 
-use axum::{
-    Json,
-    extract::Request,
-    response::{IntoResponse, Response},
-};
-use http::{HeaderValue, header};
+use axum::{extract::Request, response::Response};
 use lyceum_knowledge::Report;
 use lyceum_model::ErrorCode;
-use lyceum_tools::{
-    CallContext, Error, Outcome, View,
-    mcp::{CallToolResult, JsonObject},
-};
+use lyceum_tools::mcp::JsonObject;
 use schemars::JsonSchema;
 
 use super::{
     Api,
     endpoint::{Endpoint, EndpointAccess, ResponseFormat, Verb, inline, named},
     query::percent_decoded,
+    tool_call::call_tool,
 };
-use crate::http::{ApiError, failed_call};
+use crate::http::ApiError;
 
 /// The tool that this endpoint calls.
 const TOOL: &str = "refresh_sources";
@@ -55,20 +48,7 @@ struct SourcePath {
 
 async fn refresh(api: Api, request: Request) -> Result<Response, ApiError> {
     let rest = api.path(&request).strip_prefix(super::OPERATOR_PREFIX).unwrap_or_default();
-    let name = &*percent_decoded(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
-    let app = &api.app;
-    let view = View::of_all(app.mcp.hub().registry(), super::caller_of(&request));
-    let arguments = JsonObject::from_iter([("source".to_owned(), name.into())]);
-    let tool = api.base.prefix.of(TOOL);
-    let work = view.call(&tool, arguments, CallContext::default());
-    let outcome = match app.within_limit(work).await {
-        Err(error @ Error::Denied(_)) => return Ok(failed_call(app, view.caller(), &error)),
-        outcome => outcome.map_err(|error| super::failed(&error))?,
-    };
-    let Outcome::Done(CallToolResult { structured_content: Some(report), .. }) = outcome else {
-        return Err(ApiError::new(ErrorCode::InternalError, "the sync returned no report"));
-    };
-    let mut response = Json(report).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
+    let name = percent_decoded(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
+    let arguments = JsonObject::from_iter([("source".to_owned(), (*name).into())]);
+    call_tool(api, super::caller_of(&request), TOOL, arguments).await
 }
