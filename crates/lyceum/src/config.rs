@@ -19,6 +19,7 @@ mod schema;
 mod search;
 pub(crate) mod skills;
 mod table;
+pub(crate) mod upstream;
 mod warning;
 
 use std::{
@@ -52,6 +53,7 @@ pub use raw::{AuthMode, LibraryRead};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 pub use table::Table;
+pub use upstream::UpstreamService;
 
 use crate::{
     http::{HostRule, Origin, TrustedProxies},

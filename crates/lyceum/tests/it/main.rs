@@ -14,6 +14,7 @@ mod commands;
 mod doors;
 mod errors;
 mod eval;
+mod gateway;
 mod knowledge;
 mod library;
 mod lint;

@@ -8,10 +8,7 @@ use axum::{
 use http::{HeaderValue, header};
 use lyceum_knowledge::Report;
 use lyceum_model::ErrorCode;
-use lyceum_tools::{
-    CallContext, Error, Outcome, View,
-    mcp::{CallToolResult, JsonObject},
-};
+use lyceum_tools::{CallContext, Error, Outcome, View, mcp::JsonObject};
 use schemars::JsonSchema;
 
 use super::{
@@ -65,7 +62,11 @@ async fn refresh(api: Api, request: Request) -> Result<Response, ApiError> {
         Err(error @ Error::Denied(_)) => return Ok(failed_call(app, view.caller(), &error)),
         outcome => outcome.map_err(|error| super::failed(&error))?,
     };
-    let Outcome::Done(CallToolResult { structured_content: Some(report), .. }) = outcome else {
+    let report = match outcome {
+        Outcome::Done(result) => result.structured_content(),
+        Outcome::NeedInput(_) => None,
+    };
+    let Some(report) = report else {
         return Err(ApiError::new(ErrorCode::InternalError, "the sync returned no report"));
     };
     let mut response = Json(report).into_response();
