@@ -18,6 +18,7 @@ mod schemathesis;
 mod server_info;
 mod sign_in;
 mod signed_in;
+mod upstreams;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -76,6 +77,7 @@ const CHECKS: &[Check] = &[
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
     ("OTLP receiver", otlp::meets),
     ("S3 store", s3::meets),
+    ("upstreams of the gateway", upstreams::meets),
     ("signed in: conformance", signed_in::authorization),
     ("signed in: TypeScript client, auto", |scene| signed_in::typescript(scene, "client", "auto")),
     ("signed in: TypeScript client, legacy", |scene| signed_in::typescript(scene, "client", "legacy")),
