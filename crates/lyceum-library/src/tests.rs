@@ -64,7 +64,7 @@ impl Bench {
         let view = View::of_all(Arc::new(registry), Arc::new(caller));
         let Value::Object(arguments) = arguments else { panic!() };
         match view.call(tool, arguments, CallContext::default()).await? {
-            Outcome::Done(result) => Ok(result.structured_content.unwrap()),
+            Outcome::Done(result) => Ok(result.structured_content().unwrap()),
             Outcome::NeedInput(_) => panic!(),
         }
     }

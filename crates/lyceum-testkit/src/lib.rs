@@ -8,6 +8,12 @@ mod github;
 mod model_folder;
 mod sample_extension;
 mod serving;
+#[expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a script that goes wrong must fail the test"
+)]
+mod upstream;
 
 pub use chain::{ChainBehavior, TestChain};
 pub use fixture::fixture_hub;
@@ -15,3 +21,4 @@ pub use git_server::{Checkout, Delivery, GitServer, Outcome, ServerBehavior, Tes
 pub use github::{ContentsRequest, ScriptedResponse, TestGitHub, TestPullRequest};
 pub use model_folder::{float_model_folder, model_folder};
 pub use sample_extension::sample_extension;
+pub use upstream::{TestUpstream, UpstreamEra, UpstreamFault, UpstreamRequest};

@@ -2,4 +2,4 @@
 
 mod server_info;
 
-pub use server_info::{ServerFacts, ServerInfo};
+pub use server_info::{ServerFacts, ServerInfo, UpstreamStatus};

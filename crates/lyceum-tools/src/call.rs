@@ -114,6 +114,11 @@ impl Call {
         &self.context.input
     }
 
+    /// Whether the client asked for progress notifications.
+    pub fn wants_progress(&self) -> bool {
+        self.context.notices.progress_token.is_some()
+    }
+
     /// Sends a progress notification, if the client asked for progress.
     pub fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
         let notices = &self.context.notices;

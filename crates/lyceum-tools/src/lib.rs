@@ -20,6 +20,7 @@ mod page;
 mod prefix;
 mod prompt;
 mod registry;
+mod relayed;
 mod resource;
 mod schema;
 mod template;
@@ -28,7 +29,7 @@ mod view;
 
 pub use audit::{AuditEvent, AuditSink, NotRecorded, Recorded, WriteOutcome};
 pub use budget::{BudgetExceeded, ByteBudget, ByteReservation};
-pub use builtin::{ServerFacts, ServerInfo};
+pub use builtin::{ServerFacts, ServerInfo, UpstreamStatus};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};
 pub use extension::{ExtensionEntry, Merge, MethodEntry};
@@ -40,8 +41,9 @@ pub use page::{InvalidCursor, Page};
 pub use prefix::{InvalidPrefix, Prefix};
 pub use prompt::PromptEntry;
 pub use registry::{Registry, RegistryBuilder};
+pub use relayed::{InvalidResult, RelayedResult, ToolResult};
 pub use resource::{Address, ResourceEntry, TemplateEntry};
-pub use schema::{InvalidSchema, schema_of};
+pub use schema::{InvalidSchema, SchemaValidator, schema_of};
 pub use tool::{Effect, Faults, Tool, ToolEntry, ToolSpec};
 pub use view::View;
 

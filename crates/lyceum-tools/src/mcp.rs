@@ -1,8 +1,8 @@
 //! The Model Context Protocol over a [`View`](crate::View): request in, reply out, without I/O.
 //!
 //! [`Mcp::dispatch`] serves MCP 2026-07-28 ("modern", stateless). Earlier versions are served by sessions in
-//! `lyceum::mcp`, over the same functions. The message types are `rmcp`'s; only this module, `lyceum::mcp` and the
-//! upstream client name that crate.
+//! `lyceum::mcp`, over the same functions. The message types are `rmcp`'s; only this module and `lyceum::mcp` name
+//! that crate.
 
 mod dispatch;
 mod encode;
@@ -21,9 +21,9 @@ mod wire;
 pub use dispatch::{printable, unsupported};
 pub use error::{add_code, error_data, failed_result};
 pub use message::{Incoming, Meta, Refusal, Request};
-pub use mirror::{Header, Mirror};
+pub use mirror::{ArgumentHeaders, Header, Mirror, encode as encode_header};
 pub use notice::Notice;
-pub use reply::{Message, Reply};
+pub use reply::{Message, MessageResult, Reply};
 pub use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResult, ClientCapabilities, CompleteRequestParams,
     CompleteResult, ContentBlock, ElicitRequestParams, ElicitResult, ErrorCode as RpcCode, ErrorData,

@@ -73,8 +73,8 @@ impl Registry {
     /// see a change when they next read the capabilities.
     pub(crate) fn changes_from(&self, before: &Self) -> Vec<Change> {
         // Access rules count too: a tool that is now restricted to members is gone for everyone else.
-        let same_tools = (self.tools.values().map(|tool| (tool.wire(), &tool.spec().access)))
-            .eq(before.tools.values().map(|tool| (tool.wire(), &tool.spec().access)));
+        let same_tools = (self.listed_tools().map(|tool| (tool.wire(), &tool.spec().access)))
+            .eq(before.listed_tools().map(|tool| (tool.wire(), &tool.spec().access)));
         let same_prompts = (self.prompts.values().map(|entry| (&entry.wire, &entry.access)))
             .eq(before.prompts.values().map(|entry| (&entry.wire, &entry.access)));
         let same_resources = (self.resources.values().map(|entry| (&entry.wire, &entry.access)))
@@ -86,6 +86,11 @@ impl Registry {
             .into_iter()
             .filter_map(|(same, change)| (!same).then_some(change))
             .collect()
+    }
+
+    /// The tools that lists show to callers who may use them.
+    pub(crate) fn listed_tools(&self) -> impl Iterator<Item = &ToolEntry> {
+        self.tools.values().map(Arc::as_ref).filter(|tool| tool.is_listed())
     }
 
     fn accesses(&self) -> impl Iterator<Item = &Access> {
@@ -118,6 +123,12 @@ impl RegistryBuilder {
     /// Adds a prefix to the name of each tool and prompt that is registered from now on.
     pub fn prefixed(mut self, prefix: &Prefix) -> Self {
         self.prefix = prefix.clone();
+        self
+    }
+
+    /// Declares a service, so that it has an endpoint while it offers nothing.
+    pub fn service(mut self, domain: &Domain) -> Self {
+        self.registry.services.insert(domain.clone());
         self
     }
 
@@ -226,7 +237,8 @@ impl RegistryBuilder {
 
     /// Adds all entries of another registry under their names.
     fn join(self, part: &Registry) -> Result<Self, RegistryError> {
-        let builder = part.tools.values().cloned().try_fold(self, Self::add_tool)?;
+        let declared = part.services.iter().fold(self, Self::service);
+        let builder = part.tools.values().cloned().try_fold(declared, Self::add_tool)?;
         let builder = part.resources.values().cloned().try_fold(builder, Self::add_resource)?;
         let builder = part.templates.values().cloned().try_fold(builder, Self::add_template)?;
         let builder = part.prompts.values().cloned().try_fold(builder, Self::add_prompt)?;
@@ -236,10 +248,10 @@ impl RegistryBuilder {
     /// Finishes the registry.
     pub fn build(mut self) -> Registry {
         self.mention_prefixed_names();
-        let services = self.registry.accesses().map(|access| access.domain.clone()).collect();
+        let services: Vec<Domain> = self.registry.accesses().map(|access| access.domain.clone()).collect();
         let is_public = self.registry.accesses().all(Access::is_public);
         let has_public_content = self.registry.content_accesses().all(Access::is_public);
-        self.registry.services = services;
+        self.registry.services.extend(services);
         self.registry.is_public = is_public;
         self.registry.has_public_content = has_public_content;
         self.registry

@@ -67,6 +67,22 @@ pub(crate) fn compile(schema: &JsonObject) -> Result<Validator, InvalidSchema> {
     jsonschema::draft202012::new(&schema).map_err(|error| InvalidSchema::Malformed(error.to_string()))
 }
 
+/// A compiled schema for structured results.
+#[derive(Debug)]
+pub struct SchemaValidator(Validator);
+
+impl SchemaValidator {
+    /// Compiles a schema.
+    pub fn new(schema: &JsonObject) -> Result<Self, InvalidSchema> {
+        compile(schema).map(Self)
+    }
+
+    /// Whether the value matches.
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.0.is_valid(value)
+    }
+}
+
 /// A compiled schema for arguments.
 #[derive(Debug)]
 pub(crate) struct ArgumentValidator(Validator);

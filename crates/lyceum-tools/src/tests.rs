@@ -18,6 +18,7 @@ mod prompts;
 mod protocol;
 mod questions;
 mod registering;
+mod relayed;
 mod resources;
 mod schemas;
 mod states;

@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    Call, Error, Outcome, Prefix, RegistryError,
+    Call, Error, Outcome, Prefix, RegistryError, ToolResult,
     mcp::{CallToolResult, JsonObject, MirroredArgument, WireTool},
     prefix::Mentions,
     schema::{ArgumentValidator, compile, output_schema_of, schema_of},
@@ -105,7 +105,7 @@ pub struct ToolSpec {
 }
 
 type Work =
-    Box<dyn Fn(Call, JsonObject) -> BoxFuture<'static, Result<Outcome<CallToolResult>, Error>> + Send + Sync>;
+    Box<dyn Fn(Call, JsonObject) -> BoxFuture<'static, Result<Outcome<ToolResult>, Error>> + Send + Sync>;
 
 /// A registered tool: contract, argument validator and implementation.
 pub struct ToolEntry {
@@ -114,6 +114,7 @@ pub struct ToolEntry {
     validator: ArgumentValidator,
     mirrored: Vec<MirroredArgument>,
     mentions: Option<Mentions>,
+    is_listed: bool,
     work: Work,
     deadline: Box<dyn Fn() -> Option<Duration> + Send + Sync>,
 }
@@ -169,6 +170,18 @@ impl ToolEntry {
         F: Fn(Call, JsonObject) -> W + Send + Sync + 'static,
         W: Future<Output = Result<Outcome<CallToolResult>, Error>> + Send + 'static,
     {
+        Self::relayed(spec, move |call, arguments| {
+            let work = work(call, arguments);
+            async move { Ok(work.await?.map(ToolResult::Own)) }
+        })
+    }
+
+    /// Creates a tool of an upstream server, whose result is relayed as raw JSON.
+    pub fn relayed<F, W>(spec: ToolSpec, work: F) -> Result<Self, RegistryError>
+    where
+        F: Fn(Call, JsonObject) -> W + Send + Sync + 'static,
+        W: Future<Output = Result<Outcome<ToolResult>, Error>> + Send + 'static,
+    {
         if !is_tool_name(&spec.name) {
             return Err(RegistryError::ToolName { name: spec.name });
         }
@@ -183,9 +196,27 @@ impl ToolEntry {
             validator,
             mirrored,
             mentions: None,
+            is_listed: true,
             work: Box::new(move |call, arguments| Box::pin(work(call, arguments))),
             deadline: Box::new(|| None),
         })
+    }
+
+    /// Lists the definition of an upstream instead of the one made from the contract. The name is that of the contract.
+    pub fn defined_by(mut self, wire: WireTool) -> Self {
+        self.wire = wire;
+        self.wire.name = self.spec.name.clone().into();
+        self
+    }
+
+    /// Sets the maximum duration of a call.
+    pub fn within(self, deadline: Duration) -> Self {
+        Self { deadline: Box::new(move || Some(deadline)), ..self }
+    }
+
+    /// Leaves the tool out of lists. It can still be called, by clients that know it from an earlier list.
+    pub fn unlisted(self) -> Self {
+        Self { is_listed: false, ..self }
     }
 
     /// Adds a prefix to the name.
@@ -213,6 +244,11 @@ impl ToolEntry {
         &self.spec
     }
 
+    /// Whether it is in lists.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.is_listed
+    }
+
     /// Maximum duration of a call, if the tool sets its own.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         (self.deadline)()
@@ -228,11 +264,7 @@ impl ToolEntry {
     }
 
     /// Validates the arguments, then runs the tool.
-    pub(crate) async fn run(
-        &self,
-        call: Call,
-        arguments: JsonObject,
-    ) -> Result<Outcome<CallToolResult>, Error> {
+    pub(crate) async fn run(&self, call: Call, arguments: JsonObject) -> Result<Outcome<ToolResult>, Error> {
         let arguments = Value::Object(arguments);
         self.validator.validate(&arguments)?;
         let result = match arguments {

@@ -7,11 +7,11 @@ use lyceum_model::{Access, Caller, Domain};
 
 use crate::{
     AuditEvent, Call, CallContext, Denied, Effect, Error, ExtensionEntry, Faults, InvalidCursor, MethodEntry,
-    Outcome, Page, PromptEntry, Registry, ResourceEntry, TemplateEntry, ToolEntry, WriteOutcome,
+    Outcome, Page, PromptEntry, Registry, ResourceEntry, TemplateEntry, ToolEntry, ToolResult, WriteOutcome,
     audit::PendingWrite,
     extension::merge,
     gate,
-    mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult, printable},
+    mcp::{GetPromptResult, JsonObject, ReadResourceResult, printable},
     prompt::PromptArguments,
     resource::Address,
 };
@@ -66,7 +66,7 @@ impl View {
 
     /// All tools that this caller may use.
     pub fn tools(&self) -> impl Iterator<Item = &ToolEntry> {
-        self.registry.tools.values().map(Arc::as_ref).filter(|tool| self.is_visible(&tool.spec().access))
+        self.registry.listed_tools().filter(|tool| self.is_visible(&tool.spec().access))
     }
 
     /// A page of the tools.
@@ -123,7 +123,7 @@ impl View {
         name: &str,
         arguments: JsonObject,
         context: CallContext,
-    ) -> Result<Outcome<CallToolResult>, Error> {
+    ) -> Result<Outcome<ToolResult>, Error> {
         let tool = self.tool(name).ok_or_else(|| Error::ToolNotFound { name: printable(name) })?;
         let spec = tool.spec();
         if let Err(denied) = gate::permit(&self.caller, &spec.access) {
@@ -250,9 +250,9 @@ impl View {
     }
 }
 
-fn outcome_of(result: &Result<Outcome<CallToolResult>, Error>) -> WriteOutcome {
+fn outcome_of(result: &Result<Outcome<ToolResult>, Error>) -> WriteOutcome {
     match result {
-        Ok(Outcome::Done(result)) if result.is_error != Some(true) => WriteOutcome::Done,
+        Ok(Outcome::Done(result)) if !result.is_error() => WriteOutcome::Done,
         Ok(Outcome::NeedInput(_)) => WriteOutcome::InputRequired,
         Ok(Outcome::Done(_)) | Err(_) => WriteOutcome::Failed,
     }

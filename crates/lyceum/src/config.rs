@@ -20,6 +20,7 @@ mod schema;
 mod search;
 pub(crate) mod skills;
 mod table;
+pub(crate) mod upstream;
 mod warning;
 
 use std::{
@@ -55,6 +56,7 @@ pub use raw::{AuthMode, LibraryRead};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 pub use table::Table;
+pub use upstream::UpstreamService;
 
 use crate::{
     http::{HostRule, Origin, TrustedProxies},

@@ -13,6 +13,7 @@ mod deadline;
 mod drain;
 mod example;
 mod finding;
+mod gateway;
 pub mod http;
 mod inventory;
 mod knowledge;

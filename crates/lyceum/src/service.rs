@@ -10,7 +10,7 @@ use lyceum_content::SourceStatus;
 use lyceum_knowledge::NamedBase;
 use lyceum_model::{Access, Domain, Right};
 use lyceum_skills::Audience;
-use lyceum_tools::{Change, Hub, Prefix, Registry, RegistryError};
+use lyceum_tools::{Change, Hub, Prefix, Registry, RegistryError, UpstreamStatus};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -57,6 +57,11 @@ pub trait Service: Send + Sync + 'static {
     /// Its sources, with their freshness.
     fn sources(&self) -> Vec<SourceStatus> {
         Vec::new()
+    }
+
+    /// The upstream that it offers, if it is one.
+    fn upstream(&self) -> Option<UpstreamStatus> {
+        None
     }
 
     /// Its documents in a search over all knowledge bases, if it has any.

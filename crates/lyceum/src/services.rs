@@ -12,14 +12,14 @@ use crate::{
     app::StartError,
     auth::{self, SignIn},
     config::{Config, Source},
-    knowledge, library,
+    gateway, knowledge, library,
     search::Indexes,
     service::{Kind, Service, Workshop},
     skills,
 };
 
 /// All kinds of services, in documentation order.
-pub static KINDS: [&Kind; 3] = [&knowledge::KIND, &skills::KIND, &library::KIND];
+pub static KINDS: [&Kind; 4] = [&knowledge::KIND, &skills::KIND, &library::KIND, &gateway::KIND];
 
 /// The service of the built-in tools.
 pub(crate) const SERVER: Domain = Domain::from_static("server");
@@ -71,6 +71,7 @@ impl Services {
         let names = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
         let names: Vec<Domain> = std::iter::once(SERVER).chain(names.map(|(name, _)| name.clone())).collect();
         let (named, services, declared) = (self.clone(), self.clone(), config.clone());
+        let all = self.clone();
         let facts = ServerFacts {
             version: env!("CARGO_PKG_VERSION"),
             services: Box::new(move |caller| {
@@ -78,6 +79,9 @@ impl Services {
                 visible.map(Domain::to_string).collect()
             }),
             sources: Box::new(move |caller| services.sources(&declared, caller)),
+            upstreams: Box::new(move |caller| {
+                all.visible_to(caller).filter_map(|service| service.upstream()).collect()
+            }),
         };
         let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &Arc::new(facts))?;
         if let Some(bases) = self.knowledge_bases() {

@@ -20,6 +20,7 @@ mod schemathesis;
 mod server_info;
 mod sign_in;
 mod signed_in;
+mod upstreams;
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -84,6 +85,7 @@ const CHECKS: &[Check] = &[
     ("packages: pip", packages::wheel),
     ("OTLP receiver", otlp::meets),
     ("S3 store", s3::meets),
+    ("upstreams of the gateway", upstreams::meets),
     ("signed in: conformance", signed_in::authorization),
     ("signed in: TypeScript client, auto", |scene| signed_in::typescript(scene, "client", "auto")),
     ("signed in: TypeScript client, legacy", |scene| signed_in::typescript(scene, "client", "legacy")),

@@ -60,6 +60,7 @@ const LAYERS: &[(&str, MayUse)] = &[
         "lyceum-library",
         Only(&["lyceum-model", "lyceum-content", "lyceum-net", "lyceum-source", "lyceum-tools"]),
     ),
+    ("lyceum-gateway", Only(&["lyceum-model", "lyceum-net", "lyceum-tools"])),
     (
         "lyceum",
         Only(&[
@@ -76,6 +77,7 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-skills",
             "lyceum-knowledge",
             "lyceum-library",
+            "lyceum-gateway",
         ]),
     ),
     ("lyceum-testkit", Any),

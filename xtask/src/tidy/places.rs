@@ -7,8 +7,7 @@ use super::TextFile;
 const WORD: &str = "rmcp";
 
 /// The modules that may name it, without `.rs`: the file of that name, and everything in the folder of that name.
-const MODULES: &[&str] =
-    &["crates/lyceum-tools/src/mcp", "crates/lyceum-tools/src/upstream", "crates/lyceum/src/mcp"];
+const MODULES: &[&str] = &["crates/lyceum-tools/src/mcp", "crates/lyceum/src/mcp"];
 
 /// Lines in other modules that contain the name.
 pub(super) fn faults(sources: &[TextFile]) -> Vec<String> {

@@ -143,7 +143,7 @@ impl Base {
     /// The result of a call.
     pub(super) async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
         match call_tool(&self.view, tool, object(arguments), CallContext::default()).await {
-            Ok(Outcome::Done(result)) => result,
+            Ok(Outcome::Done(result)) => result.decode().unwrap(),
             other => panic!("{tool}: {other:?}"),
         }
     }

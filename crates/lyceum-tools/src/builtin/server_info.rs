@@ -21,6 +21,22 @@ pub struct ServerFacts {
     pub services: ListFor<String>,
     /// Returns the sources of those services, with their current freshness.
     pub sources: ListFor<SourceStatus>,
+    /// Returns the upstreams that a caller may use.
+    pub upstreams: ListFor<UpstreamStatus>,
+}
+
+/// An upstream server.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct UpstreamStatus {
+    /// Its name, which is also that of its service.
+    pub name: String,
+    /// Whether it can be used; otherwise its tools are not listed.
+    pub is_up: bool,
+    /// Number of its tools.
+    pub tools: usize,
+    /// Why it can't be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
 }
 
 /// The tool.
@@ -45,14 +61,17 @@ pub struct Output {
     services: Vec<String>,
     /// The sources, with commit and sync time.
     sources: Vec<SourceStatus>,
+    /// The upstream servers whose tools are offered.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    upstreams: Vec<UpstreamStatus>,
 }
 
 impl Tool for ServerInfo {
     const NAME: &'static str = "server_info";
     const TITLE: &'static str = "Server information";
     const DESCRIPTION: &'static str = "Returns the server version, the enabled services, and for \
-        each source the served commit and the time of its last sync. Use it to see how fresh \
-        results are.";
+        each source the served commit and the time of its last sync, and which upstream servers are up. \
+        Use it to see how fresh results are.";
     const EFFECT: Effect = Effect::Reads;
     const FAULTS: Faults = Faults::AsProtocolError;
 
@@ -67,6 +86,7 @@ impl Tool for ServerInfo {
             protocol_versions: SUPPORTED_VERSIONS.iter().map(ProtocolVersion::as_str).collect(),
             services: (facts.services)(call.caller()),
             sources: (facts.sources)(call.caller()),
+            upstreams: (facts.upstreams)(call.caller()),
         })
     }
 }

@@ -11,8 +11,10 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::{
-    MODERN, Mcp, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, extend, reply::message,
-    seal::Binding, verbs,
+    MODERN, Mcp, MessageResult, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, extend,
+    reply::{message, tool_result},
+    seal::Binding,
+    verbs,
 };
 use crate::{CallContext, Error, Input, NeedInput, Notices, Outcome, View, mcp::listen};
 
@@ -38,7 +40,7 @@ impl Mcp {
             | "prompts/list"
             | "completion/complete" => {
                 let id = request.id.clone();
-                Reply::One(Box::new(message(self.list(&view, request), id)))
+                Reply::One(Box::new(message(self.list(&view, request).map(MessageResult::from), id)))
             }
             method if view.has_method(method) => self.run(view, request).await,
             method => Reply::refused(no_method(method), Some(request.id)),
@@ -95,9 +97,9 @@ impl Mcp {
         view: &View,
         mut request: Box<Request>,
         notices: Notices,
-    ) -> Result<ServerResult, ErrorData> {
+    ) -> Result<MessageResult, ErrorData> {
         if !matches!(request.method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
-            return extend::call_method(view, request, notices).await;
+            return extend::call_method(view, request, notices).await.map(MessageResult::from);
         }
         let client = request.meta.client.take().unwrap_or_default();
         let params = CallParams::of(&mut request)?;
@@ -110,7 +112,10 @@ impl Mcp {
         let input = Input { answers: params.answers, state };
         let context = CallContext { client: client.clone(), input, notices };
         let outcome = match request.method.as_str() {
-            "tools/call" => verbs::call_tool(view, &params.name, params.arguments, context).await.map(done),
+            "tools/call" => {
+                let outcome = verbs::call_tool(view, &params.name, params.arguments, context).await;
+                outcome.map(|outcome| outcome.map(tool_result))
+            }
             "prompts/get" => verbs::get_prompt(view, &params.name, params.arguments, context).await.map(done),
             _ => verbs::read_resource(view, &params.name, context).await.map(|outcome| {
                 done(outcome.map(|mut result| {
@@ -124,6 +129,7 @@ impl Mcp {
             Outcome::Done(result) => Ok(result),
             Outcome::NeedInput(need) => self
                 .request_input(need, &client, view.caller(), &bound_to)
+                .map(MessageResult::from)
                 .map_err(|error| error_data(&error)),
         }
     }
@@ -250,6 +256,6 @@ pub fn printable(text: &str) -> String {
     text.chars().take(100).collect()
 }
 
-fn done<T: Into<ServerResult>>(outcome: Outcome<T>) -> Outcome<ServerResult> {
-    outcome.map(Into::into)
+fn done<T: Into<ServerResult>>(outcome: Outcome<T>) -> Outcome<MessageResult> {
+    outcome.map(MessageResult::from)
 }

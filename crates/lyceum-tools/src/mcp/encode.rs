@@ -6,7 +6,7 @@
 use rmcp::model::{MetaObject, ServerResult};
 use serde_json::{Value, json};
 
-use super::{Message, add_code};
+use super::{Message, MessageResult, add_code};
 
 const KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -29,19 +29,13 @@ impl ServerInfoStamp {
         if let Message::Error(error) = &mut message {
             add_code(&mut error.error);
         }
-        if let Message::Response(response) = &mut message
-            && let ServerResult::CustomResult(result) = &mut response.result
-        {
-            self.add_to(&mut result.0);
-        }
         let spliced = match &mut message {
-            Message::Response(response) => match meta_of(&mut response.result) {
-                Some(Some(meta)) => {
-                    meta.insert(KEY.to_owned(), self.value.clone());
+            Message::Response(response) => match &mut response.result {
+                MessageResult::Relayed(result) => {
+                    result.stamp(KEY, &self.value);
                     false
                 }
-                Some(None) => true,
-                None => false,
+                MessageResult::Own(result) => self.add_to_own(result),
             },
             _ => false,
         };
@@ -54,6 +48,21 @@ impl ServerInfoStamp {
             bytes.extend_from_slice(&self.ending);
         }
         bytes
+    }
+
+    /// Adds `serverInfo` to a result of ours, unless it can be spliced in after encoding.
+    fn add_to_own(&self, result: &mut ServerResult) -> bool {
+        if let ServerResult::CustomResult(result) = result {
+            self.add_to(&mut result.0);
+        }
+        match meta_of(result) {
+            Some(Some(meta)) => {
+                meta.insert(KEY.to_owned(), self.value.clone());
+                false
+            }
+            Some(None) => true,
+            None => false,
+        }
     }
 
     /// Adds `serverInfo` to the result of an extension method. A `_meta` that is not an object stays as it is.

@@ -150,6 +150,38 @@ impl MirroredArgument {
     }
 }
 
+/// The arguments of a tool that a client sends in headers too.
+#[derive(Debug, Clone, Default)]
+pub struct ArgumentHeaders(Vec<MirroredArgument>);
+
+impl ArgumentHeaders {
+    /// Finds the marked arguments of an input schema.
+    pub fn of(schema: &JsonObject) -> Result<Self, InvalidSchema> {
+        MirroredArgument::all(schema).map(Self)
+    }
+
+    /// Name and value of each header of a call.
+    pub fn of_call(&self, arguments: &Value) -> Vec<(String, String)> {
+        let header = |argument: &MirroredArgument| {
+            let text = match argument.value_in(Some(arguments))? {
+                Value::String(text) => encode(text),
+                other => other.to_string(),
+            };
+            Some((format!("mcp-param-{}", argument.header.to_ascii_lowercase()), text))
+        };
+        self.0.iter().filter_map(header).collect()
+    }
+}
+
+/// Encodes a text for a header: as it is, or as `=?base64?…?=` if a header can't carry it.
+pub fn encode(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if is_plain && text.trim() == text && !text.starts_with("=?base64?") {
+        return text.to_owned();
+    }
+    format!("=?base64?{}?=", BASE64_STANDARD.encode(text))
+}
+
 fn collect(
     schema: &JsonObject,
     path: &mut Vec<String>,

@@ -11,13 +11,59 @@ use futures::{
     future::BoxFuture,
     stream::{self, BoxStream},
 };
-use rmcp::model::{ErrorData, RequestId, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId, ServerNotification, ServerRequest, ServerResult};
+use serde::{Serialize, Serializer};
 use tokio::sync::mpsc;
 
 use super::Notice;
+use crate::{RelayedResult, ToolResult};
 
 /// One message to the client.
-pub type Message = ServerJsonRpcMessage;
+pub type Message = JsonRpcMessage<ServerRequest, MessageResult, ServerNotification>;
+
+/// The result in a message.
+#[derive(Debug, Clone)]
+pub enum MessageResult {
+    /// Of this server.
+    Own(Box<ServerResult>),
+    /// Of an upstream server, as raw JSON.
+    Relayed(RelayedResult),
+}
+
+impl MessageResult {
+    /// Whether it is the result of a tool that failed.
+    pub fn is_tool_error(&self) -> bool {
+        match self {
+            Self::Own(result) => {
+                matches!(&**result, ServerResult::CallToolResult(result) if result.is_error == Some(true))
+            }
+            Self::Relayed(result) => result.is_error(),
+        }
+    }
+}
+
+impl<T: Into<ServerResult>> From<T> for MessageResult {
+    fn from(result: T) -> Self {
+        Self::Own(Box::new(result.into()))
+    }
+}
+
+impl Serialize for MessageResult {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Own(result) => result.serialize(serializer),
+            Self::Relayed(result) => result.serialize(serializer),
+        }
+    }
+}
+
+/// The result of a tool call in a message.
+pub(crate) fn tool_result(result: ToolResult) -> MessageResult {
+    match result {
+        ToolResult::Own(result) => result.into(),
+        ToolResult::Relayed(result) => MessageResult::Relayed(result),
+    }
+}
 
 /// The reply to one request.
 pub enum Reply {
@@ -58,7 +104,7 @@ impl fmt::Debug for Reply {
 }
 
 /// Wraps a result or an error in a message.
-pub(crate) fn message(result: Result<ServerResult, ErrorData>, id: RequestId) -> Message {
+pub(crate) fn message(result: Result<MessageResult, ErrorData>, id: RequestId) -> Message {
     match result {
         Ok(result) => Message::response(result, id),
         Err(error) => Message::error(error, Some(id)),

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use lyceum_model::ErrorCode;
 use rmcp::model::{
-    CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptResult, JsonObject,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, ReadResourceResult,
-    Reference,
+    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptResult, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, ReadResourceResult, Reference,
 };
 use serde_json::Value;
 
 use super::{error::failed_json_result, failed_result};
-use crate::{CallContext, Error, Faults, Outcome, View};
+use crate::{CallContext, Error, Faults, Outcome, ToolResult, View};
 
 /// `tools/list`.
 pub fn list_tools(view: &View, cursor: Option<&str>) -> Result<ListToolsResult, Error> {
@@ -50,7 +49,7 @@ pub async fn call_tool(
     name: &str,
     arguments: JsonObject,
     context: CallContext,
-) -> Result<Outcome<CallToolResult>, Error> {
+) -> Result<Outcome<ToolResult>, Error> {
     match view.call(name, arguments, context).await {
         Err(error) if is_result(&error, view.faults_of(name)) => {
             let result = match view.faults_of(name) {
@@ -59,7 +58,7 @@ pub async fn call_tool(
                     failed_result(&error)
                 }
             };
-            Ok(Outcome::Done(result))
+            Ok(Outcome::Done(result.into()))
         }
         outcome => outcome,
     }

@@ -4,6 +4,7 @@
 
 mod auth;
 mod library;
+mod upstream;
 
 use lyceum_content::skill::{AnalyticsOverlay, AssetOverlay, MatchOverlay, RefreshOverlay, ScriptOverlay};
 use lyceum_knowledge::PublicContent;
@@ -14,6 +15,7 @@ use auth::Auth;
 pub use auth::AuthMode;
 pub(crate) use library::Library;
 pub use library::LibraryRead;
+pub(crate) use upstream::{Upstream, UpstreamKind, UpstreamProtocol, UpstreamTool, UpstreamToolErrors};
 
 /// The file `lyceum.toml`, without the service tables: each kind of service brings its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@ use lyceum_knowledge::PublicContent;
 
 use super::{
     AuthService, Config, KnowledgeService, LibraryRead, LibraryService, Location, SkillsService, Source,
+    UpstreamService,
 };
 
 impl Config {
@@ -37,7 +38,8 @@ impl Config {
         // A service of another kind may use a source in a way that is not known here.
         let known = self.services_of::<KnowledgeService>().count()
             + self.services_of::<SkillsService>().count()
-            + self.services_of::<LibraryService>().count();
+            + self.services_of::<LibraryService>().count()
+            + self.services_of::<UpstreamService>().count();
         known < self.services.len()
             || of_knowledge.any(|name| *name == source.name)
             || of_skills.any(|name| *name == source.name)

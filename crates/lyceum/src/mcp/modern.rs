@@ -136,13 +136,9 @@ impl Operation {
     pub(super) fn end(self, metrics: &Metrics, message: &Message) {
         let error_type = match message {
             Message::Error(_) => "protocol_error",
-            Message::Response(response) if is_tool_error(&response.result) => "tool_error",
+            Message::Response(response) if response.result.is_tool_error() => "tool_error",
             _ => "",
         };
         self.finish(metrics, error_type);
     }
-}
-
-fn is_tool_error(result: &rmcp::model::ServerResult) -> bool {
-    matches!(result, rmcp::model::ServerResult::CallToolResult(result) if result.is_error == Some(true))
 }

@@ -133,8 +133,8 @@ impl Connection {
             limit,
             caller: app.caller.clone(),
         };
-        let encode = |mut message: Message| {
-            if let Message::Error(error) = &mut message {
+        let encode = |mut message: rmcp::model::ServerJsonRpcMessage| {
+            if let rmcp::model::JsonRpcMessage::Error(error) = &mut message {
                 add_code(&mut error.error);
             }
             ready(Ok::<_, mpsc::SendError>(serde_json::to_vec(&message).unwrap_or_default()))

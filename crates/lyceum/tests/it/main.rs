@@ -15,6 +15,7 @@ mod connect;
 mod doors;
 mod errors;
 mod eval;
+mod gateway;
 mod knowledge;
 mod library;
 mod lint;

@@ -11,10 +11,10 @@ fn check(path: &str, line: &str, allowed: bool) {
 }
 
 #[test]
-fn rmcp_is_named_in_its_three_modules_only() {
+fn rmcp_is_named_in_its_two_modules_only() {
     check("crates/lyceum-tools/src/mcp.rs", "use rmcp::model;", true);
     check("crates/lyceum-tools/src/mcp/reply.rs", "use rmcp::model;", true);
-    check("crates/lyceum-tools/src/upstream/http.rs", "use rmcp::model;", true);
+    check("crates/lyceum-gateway/src/mcp_http.rs", "use rmcp::model;", false);
     check("crates/lyceum/src/mcp/legacy.rs", "use rmcp::service;", true);
     check("crates/lyceum/src/http.rs", "use rmcp::model;", false);
     check("crates/lyceum/src/mcp_router.rs", "use rmcp::model;", false);

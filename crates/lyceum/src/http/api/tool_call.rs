@@ -10,7 +10,7 @@ use http::{HeaderValue, header};
 use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{
     CallContext, Error, Outcome, View,
-    mcp::{CallToolResult, JsonObject},
+    mcp::JsonObject,
 };
 
 use super::Api;
@@ -35,7 +35,11 @@ pub(super) async fn call_tool(
         Err(error @ Error::Denied(_)) => return Ok(failed_call(app, view.caller(), &error)),
         outcome => outcome.map_err(|error| super::failed(&error))?,
     };
-    let Outcome::Done(CallToolResult { structured_content: Some(result), .. }) = outcome else {
+    let result = match outcome {
+        Outcome::Done(result) => result.structured_content(),
+        Outcome::NeedInput(_) => None,
+    };
+    let Some(result) = result else {
         return Err(ApiError::new(ErrorCode::InternalError, "the tool returned no result"));
     };
     let mut response = Json(result).into_response();

@@ -207,7 +207,15 @@ impl ServerHandler for Session {
         let span = self.span(&context);
         let operation = span.in_scope(|| Operation::begin(&view, "tools/call", Some(&name)));
         let limit = view.deadline_of(&name, self.shared.limit);
-        let work = |call| mcp::call_tool(&view, &name, arguments.clone(), call);
+        let work = |call| {
+            let outcome = mcp::call_tool(&view, &name, arguments.clone(), call);
+            async move {
+                match outcome.await? {
+                    Outcome::Done(result) => result.decode().map(Outcome::Done),
+                    Outcome::NeedInput(need) => Ok(Outcome::NeedInput(need)),
+                }
+            }
+        };
         let result = self.run(&context, limit, work).instrument(span).await;
         let error_type = match &result {
             Err(_) => "protocol_error",
