@@ -11,7 +11,7 @@ use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::{Caller, Rights, Tier};
 use lyceum_net::Guard;
-use lyceum_store::{Db, DbError, Tx, audit, grants, kv};
+use lyceum_store::{Db, DbError, Tx, audit, grants, kv, rate_limits};
 use quick_cache::sync::Cache;
 
 pub use account::{Account, ClientGrant, end_grants};
@@ -220,7 +220,8 @@ impl Auth {
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
         let before = now.saturating_sub(AUDIT_RETENTION).unwrap_or(now);
         let sweep = move |tx: &Tx<'_>| {
-            Ok(grants::sweep(tx, now)? + kv::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
+            let swept = grants::sweep(tx, now)? + kv::sweep(tx, now)? + rate_limits::sweep(tx)?;
+            Ok(swept + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
         };
         self.0.db.write("audit", sweep).await
     }

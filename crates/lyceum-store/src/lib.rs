@@ -18,6 +18,7 @@ pub mod leases;
 mod migrations;
 mod objects;
 pub mod pages;
+pub mod rate_limits;
 mod sql;
 pub mod vectors;
 

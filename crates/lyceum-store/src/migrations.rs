@@ -247,6 +247,14 @@ INSERT INTO pending (model, hash, place, chunk)
         (SELECT id, hash, row_number() OVER (PARTITION BY page ORDER BY id) AS place FROM chunks) c
     WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = m.id AND v.hash = c.hash) GROUP BY m.id, c.hash;
 ",
+    // Rate limits of several processes.
+    "
+CREATE TABLE rate_limits (
+    name TEXT PRIMARY KEY,
+    full_at {integer} NOT NULL
+);
+CREATE INDEX rate_limits_full_at ON rate_limits (full_at);
+",
 ];
 
 /// Migrates a database to the newest schema. Processes that start at the same time wait for each other.

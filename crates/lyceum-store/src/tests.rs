@@ -10,6 +10,7 @@ mod leases;
 mod migrations;
 mod opening;
 mod postgres;
+mod rate_limits;
 mod statements;
 mod vectors;
 

@@ -6,6 +6,7 @@ mod fixture;
 mod git_server;
 mod github;
 mod model_folder;
+mod s3;
 mod sample_extension;
 mod serving;
 
@@ -14,4 +15,5 @@ pub use fixture::fixture_hub;
 pub use git_server::{Checkout, Delivery, GitServer, Outcome, ServerBehavior, TestRepository, signature};
 pub use github::{ContentsRequest, ScriptedResponse, TestGitHub};
 pub use model_folder::{float_model_folder, model_folder};
+pub use s3::TestS3;
 pub use sample_extension::sample_extension;

@@ -20,6 +20,7 @@ pub(crate) use sign_in::{SIGN_IN, SignIn};
 use crate::{
     app::StartError,
     config::{AuthMode, AuthService, Config},
+    storage::Storage,
 };
 
 /// File of the deployment key, if the environment has none.
@@ -28,13 +29,20 @@ const KEY: &str = "auth.key";
 /// Builds sign-in, unless `auth.mode` is "open". Tokens are for the services of these names and carry some of these scopes.
 pub(crate) fn service<'a>(
     config: &Config,
+    storage: &Storage,
     issuer: &str,
     services: impl Iterator<Item = &'a str>,
     rights: Vec<Right>,
 ) -> Result<Option<Arc<SignIn>>, StartError> {
     let AuthService::Gated(oauth) = &config.auth else { return Ok(None) };
-    let db = database(&config.data_dir).map_err(StartError::Auth)?;
-    let key = oauth.key.clone().map_or_else(|| key(&config.data_dir), Ok).map_err(StartError::Key)?;
+    let db = match storage.db() {
+        Some(db) => db.clone(),
+        None => database(&config.data_dir).map_err(StartError::Auth)?,
+    };
+    let key = match (storage.key(), &oauth.key) {
+        (Some(key), _) | (None, Some(key)) => key.clone(),
+        (None, None) => key(&config.data_dir).map_err(StartError::Key)?,
+    };
     let of_services = services.map(|service| format!("{issuer}/{service}/mcp"));
     let resources = std::iter::once(format!("{issuer}/mcp")).chain(of_services).collect();
     let settings = Settings {
@@ -54,6 +62,21 @@ pub(crate) fn service<'a>(
         rights: Rights::new(rights),
     };
     Ok(Some(Arc::new(SignIn::new(Auth::new(db, settings), (**oauth).clone()))))
+}
+
+/// The database of sign-in for a command, without creating it. Blocks.
+pub(crate) fn existing_database(config: &Config) -> anyhow::Result<Db> {
+    if let Some(db) = Storage::open(config)?.db() {
+        return Ok(db.clone());
+    }
+    let file = config.data_dir.join("auth.db");
+    if !file.exists() {
+        anyhow::bail!(
+            "{} does not exist; nobody has signed in yet, or --data-dir names another folder",
+            file.display()
+        );
+    }
+    Ok(Db::open(&file)?)
 }
 
 /// Opens the database of grants, readable by its owner only.

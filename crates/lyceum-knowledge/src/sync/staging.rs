@@ -55,7 +55,7 @@ impl Knowledge {
         if of == 0 {
             return Ok(Staging::default());
         }
-        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let (source, queue) = (self.options.key(), self.options.queue());
         let begin = move |tx: &Tx<'_>| {
             let sync = documents::begin_sync(tx, &source)?;
             // Delete leftovers of an interrupted sync.
@@ -103,7 +103,7 @@ impl Knowledge {
             done += batch.len();
             let batch: Vec<BuiltDocument> = batch.into_iter().flatten().collect();
             let batch = Arc::new(batch);
-            let (source, bodies) = (self.options.name.to_string(), batch.clone());
+            let (source, bodies) = (self.options.key(), batch.clone());
             let write = move |tx: &Tx<'_>| {
                 documents::put_bodies(tx, &source, sync, bodies.iter().flat_map(BuiltDocument::bodies))
             };

@@ -140,7 +140,15 @@ async fn a_server_that_is_away_is_an_error_within_the_limit() {
     assert!(matches!(written, Err(DbError::Unavailable(_))), "{written:?}");
     assert!(matches!(read, Err(DbError::Unavailable(_))), "{read:?}");
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    // Known to be away, it is not waited for again.
+    let began = std::time::Instant::now();
+    assert!(matches!(db.write("count", count_up).await, Err(DbError::Unavailable(_))));
+    assert!(matches!(db.ping().await, Err(DbError::Unavailable(_))));
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     proxy.mend();
+    while db.ping().await.is_err() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it does not recover");
+    }
     db.write("count", count_up).await.unwrap();
     assert_eq!(counted(&db).await, 2);
 }

@@ -18,6 +18,7 @@ use crate::{
     finding::{Listing, lines},
     service::{Examination, Finding, Service},
     services::{KINDS, Services},
+    storage::Storage,
 };
 
 /// The arguments of `lyceum doctor`.
@@ -118,9 +119,10 @@ fn diagnose(overrides: &Overrides, mut add: impl FnMut(Section) -> anyhow::Resul
     }
     let runtime = Runtime::new()?;
     add(Section::new("search", &format!("search: {}", search(&config))))?;
-    let services = Services::make(&config, Audience::OnePerson)?;
+    let storage = Storage::open(&config)?;
+    let services = Services::make(&config, Audience::OnePerson, &storage)?;
     let issuer = public_url(&config, config.listen);
-    match services.sign_in(&config, &issuer, &services.offers(&config)?)? {
+    match services.sign_in(&config, &issuer, &services.offers(&config)?, &storage)? {
         None => add(Section::new(
             "sign-in",
             "sign-in: off; everyone who can reach the server may call everything",

@@ -17,6 +17,7 @@ mod eval;
 mod knowledge;
 mod library;
 mod lint;
+mod nodes;
 mod process;
 mod services;
 mod sessions;
