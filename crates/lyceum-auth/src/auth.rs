@@ -5,7 +5,7 @@ mod admit;
 mod authorize;
 mod exchange;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
@@ -41,6 +41,9 @@ use admit::CachedToken;
 
 /// Maximum number of cached tokens; a full cache evicts early.
 const TOKEN_CACHE_CAPACITY: usize = 150_000;
+
+/// How long a transaction of a request may take.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Retention and maximum size of the audit log.
 const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(365 * 24);
@@ -204,6 +207,16 @@ impl Auth {
         let resource = format!("{}{path}", self.0.issuer);
         let is_ours = self.0.resources.contains(&resource);
         is_ours.then(|| ResourceMetadata::of(&self.0.issuer, resource, &self.0.rights))
+    }
+
+    /// Runs `work` in its own transaction, for a request that can't wait for a database that is away.
+    async fn write<T: Send + 'static>(
+        &self,
+        about: impl Into<String>,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let written = tokio::time::timeout(WRITE_TIMEOUT, self.0.db.write(about, work)).await;
+        written.unwrap_or(Err(DbError::Unknown))
     }
 
     /// Appends an event to the audit log.

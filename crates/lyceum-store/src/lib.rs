@@ -11,6 +11,7 @@ pub mod documents;
 mod error;
 pub mod events;
 pub mod grants;
+pub mod inspection;
 pub mod jobs;
 pub mod kv;
 mod leader;
@@ -20,6 +21,7 @@ mod objects;
 pub mod pages;
 pub mod rate_limits;
 mod sql;
+pub mod transfer;
 pub mod vectors;
 
 pub use db::Db;

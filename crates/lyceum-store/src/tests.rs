@@ -12,6 +12,7 @@ mod opening;
 mod postgres;
 mod rate_limits;
 mod statements;
+mod transfer;
 mod vectors;
 
 use std::{

@@ -80,7 +80,7 @@ pub(crate) fn existing_database(config: &Config) -> anyhow::Result<Db> {
 }
 
 /// Opens the database of grants, readable by its owner only.
-fn database(folder: &Path) -> Result<Db, DbError> {
+pub(crate) fn database(folder: &Path) -> Result<Db, DbError> {
     let file = folder.join("auth.db");
     std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
     std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&file).map_err(DbError::Folder)?;
@@ -89,8 +89,15 @@ fn database(folder: &Path) -> Result<Db, DbError> {
 
 /// Reads the deployment key in the data folder; creates it at the first start, readable by its owner only.
 fn key(folder: &Path) -> std::io::Result<Key> {
-    let file = folder.join(KEY);
-    match std::fs::read_to_string(&file) {
+    match stored_key(folder)? {
+        Some(key) => Ok(key),
+        None => store_key(folder, Key::random().map_err(std::io::Error::other)?),
+    }
+}
+
+/// The deployment key in the data folder, if there is one.
+pub(crate) fn stored_key(folder: &Path) -> std::io::Result<Option<Key>> {
+    match std::fs::read_to_string(folder.join(KEY)) {
         Ok(text) => {
             let unusable = || {
                 std::io::Error::new(
@@ -98,13 +105,17 @@ fn key(folder: &Path) -> std::io::Result<Key> {
                     "it contains no key; delete it, after which everyone must sign in again",
                 )
             };
-            return Key::parse(&text).ok_or_else(unusable);
+            Key::parse(&text).map(Some).ok_or_else(unusable)
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
+}
+
+/// Stores the deployment key in the data folder, unless there is one; returns the one that is there.
+pub(crate) fn store_key(folder: &Path, key: Key) -> std::io::Result<Key> {
+    let file = folder.join(KEY);
     std::fs::create_dir_all(folder)?;
-    let key = Key::random().map_err(std::io::Error::other)?;
     // Atomic: written to a temporary file, then linked; of two processes, the first wins.
     let new = folder.join(format!("{KEY}.{}", std::process::id()));
     let mut written =

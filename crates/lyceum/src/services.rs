@@ -34,7 +34,7 @@ impl Services {
     pub(crate) fn make(config: &Config, audience: Audience, storage: &Storage) -> anyhow::Result<Self> {
         let indexes = Indexes::new(config, storage);
         let workshop = Workshop { config, audience, indexes: &indexes, storage };
-        let mut services: Vec<Arc<dyn Service>> = storage.service().into_iter().collect();
+        let mut services: Vec<Arc<dyn Service>> = storage.service(config).into_iter().collect();
         for declared in &config.services {
             services.extend((declared.kind.make)(declared, &workshop)?);
         }

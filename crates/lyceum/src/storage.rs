@@ -1,6 +1,7 @@
 //! Where a deployment keeps its data: files in the data folder, or a database and a bucket that several nodes share.
 
-mod deployment;
+pub(crate) mod deployment;
+mod examine;
 
 use std::{path::Path, sync::Arc};
 
@@ -11,7 +12,7 @@ use lyceum_model::Domain;
 use lyceum_store::{Db, Objects, S3Settings};
 
 use crate::{
-    config::{AuthService, Bucket, Config},
+    config::{AuthService, Bucket, Config, SharedStore},
     deadline::within,
     recent::Recent,
     service::{Examination, Health, Service},
@@ -35,14 +36,10 @@ impl Storage {
     /// Connects to the configured database, if there is one. Blocks, and must not be called on a thread that runs async
     /// tasks, unless there is none.
     pub(crate) fn open(config: &Config) -> anyhow::Result<Self> {
-        let Some(store) = &config.store else { return Ok(Self::default()) };
-        let db = Db::connect(&store.settings).with_context(|| {
-            format!(
-                "cannot use the database of [store]; check that it runs, that this machine can reach it, and the address in {}",
-                store.variable
-            )
-        })?;
-        Self::of(config, store.settings.url.reveal(), db)
+        match &config.store {
+            Some(store) => Self::of(config, store.settings.url.reveal(), connect(store)?),
+            None => Ok(Self::default()),
+        }
     }
 
     fn of(config: &Config, url: &str, db: Db) -> anyhow::Result<Self> {
@@ -76,10 +73,21 @@ impl Storage {
     }
 
     /// The shared database as a service, for health and `doctor`.
-    pub(crate) fn service(&self) -> Option<Arc<dyn Service>> {
+    pub(crate) fn service(&self, config: &Config) -> Option<Arc<dyn Service>> {
         let db = self.db()?.clone();
-        Some(Arc::new(SharedDatabase { db, answers: Recent::default() }))
+        let objects = config.objects.as_ref().and_then(|bucket| s3(bucket, bucket.prefix.clone()).ok());
+        Some(Arc::new(SharedDatabase { db, objects, answers: Recent::default() }))
     }
+}
+
+/// Connects to the database that several nodes share. Blocks.
+pub(crate) fn connect(store: &SharedStore) -> anyhow::Result<Db> {
+    Db::connect(&store.settings).with_context(|| {
+        format!(
+            "cannot use the database of [store]; check that it runs, that this machine can reach it, and the address in {}",
+            store.variable
+        )
+    })
 }
 
 /// The object store of a service: its own bucket, else one for all services, else a folder.
@@ -89,27 +97,32 @@ pub(crate) fn objects(
     service: &Domain,
     folder: &Path,
 ) -> anyhow::Result<Objects> {
-    let (bucket, prefix) = match (own, &config.objects) {
-        (Some(own), _) => (own, own.prefix.clone().unwrap_or_default()),
+    match (own, &config.objects) {
+        (Some(own), _) => s3(own, own.prefix.clone()),
         (None, Some(shared)) => {
             let prefix = shared.prefix.as_deref().map(|prefix| prefix.trim_end_matches('/'));
-            (shared, prefix.map_or_else(|| service.to_string(), |prefix| format!("{prefix}/{service}")))
+            let prefix = prefix.map_or_else(|| service.to_string(), |prefix| format!("{prefix}/{service}"));
+            s3(shared, Some(prefix))
         }
-        (None, None) => return Ok(Objects::local(folder)?),
-    };
+        (None, None) => Ok(Objects::local(folder)?),
+    }
+}
+
+fn s3(bucket: &Bucket, prefix: Option<String>) -> anyhow::Result<Objects> {
     Ok(Objects::s3(&S3Settings {
         endpoint: bucket.endpoint.clone(),
         bucket: bucket.name.clone(),
         region: bucket.region.clone(),
         access_key_id: bucket.access_key.reveal().to_owned(),
         secret: bucket.secret_key.clone(),
-        prefix,
+        prefix: prefix.unwrap_or_default(),
     })?)
 }
 
 /// The shared database as a service, without tools.
 struct SharedDatabase {
     db: Db,
+    objects: Option<Objects>,
     answers: Recent<(), bool>,
 }
 
@@ -131,6 +144,6 @@ impl Service for SharedDatabase {
     }
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
-        Box::pin(async { Ok(Examination { is_well: true, ..Examination::default() }) })
+        Box::pin(examine::examine(&self.db, self.objects.as_ref()))
     }
 }

@@ -13,7 +13,7 @@ use std::{
 use lyceum_net::Secret;
 
 use super::{Server, client};
-use crate::{Db, DbError, PostgresSettings, Tx, counters};
+use crate::{Db, DbError, PostgresSettings, Tx, counters, inspection::inspect};
 use proxy::Proxy;
 
 const COUNT: &str = "INSERT INTO counters (name, value) VALUES ('count', 1) \
@@ -191,4 +191,14 @@ async fn of_several_hosts_one_that_answers_is_used() {
     let db = server.connect(PostgresSettings::new(Secret::new(&url).unwrap())).await;
     db.write("count", count_up).await.unwrap();
     assert_eq!(counted(&db).await, 1);
+}
+
+#[tokio::test]
+async fn a_server_says_what_an_operator_should_know() {
+    let Some(server) = Server::start().await else { return };
+    let db = server.connect(server.settings()).await;
+    let (first, second) = (db.read(inspect).await.unwrap(), db.read(inspect).await.unwrap());
+    assert_eq!((first.encoding.as_str(), first.standbys, first.max_connections), ("UTF8", 0, 300));
+    assert_eq!(first.process, second.process, "one connection, and no pooler");
+    assert!(!first.version.is_empty() && first.now <= second.now);
 }

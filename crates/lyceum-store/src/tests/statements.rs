@@ -9,7 +9,7 @@ use super::Server;
 use crate::sql::dialect::Dialect;
 
 /// The files with SQL, except migrations, which every test runs.
-const FILES: [&str; 11] = [
+const FILES: [&str; 12] = [
     "audit.rs",
     "counters.rs",
     "documents.rs",
@@ -20,6 +20,7 @@ const FILES: [&str; 11] = [
     "leases.rs",
     "pages.rs",
     "rate_limits.rs",
+    "transfer.rs",
     "vectors.rs",
 ];
 

@@ -18,7 +18,7 @@ use crate::{
     finding::{Listing, lines},
     service::{Examination, Finding, Service},
     services::{KINDS, Services},
-    storage::Storage,
+    storage::{STORE, Storage},
 };
 
 /// The arguments of `lyceum doctor`.
@@ -119,7 +119,16 @@ fn diagnose(overrides: &Overrides, mut add: impl FnMut(Section) -> anyhow::Resul
     }
     let runtime = Runtime::new()?;
     add(Section::new("search", &format!("search: {}", search(&config))))?;
-    let storage = Storage::open(&config)?;
+    let storage = match Storage::open(&config) {
+        Ok(storage) => storage,
+        Err(error) => {
+            let section = Section::new(STORE.as_str(), &format!("shared store: {error:#}"));
+            return add(Section { healthy: false, ..section });
+        }
+    };
+    if let Some(store) = storage.service(&config) {
+        add(Section::of(&*store, &runtime)?)?;
+    }
     let services = Services::make(&config, Audience::OnePerson, &storage)?;
     let issuer = public_url(&config, config.listen);
     match services.sign_in(&config, &issuer, &services.offers(&config)?, &storage)? {

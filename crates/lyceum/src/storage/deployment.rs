@@ -18,8 +18,13 @@ enum Match {
 
 /// The key of this node; an error if other nodes use another. Blocks.
 pub(super) fn key(db: &Db, configured: Option<Key>) -> anyhow::Result<Key> {
-    let is_configured = configured.is_some();
     let new = Key::random().map_err(std::io::Error::other)?;
+    key_or(db, configured, new)
+}
+
+/// The same, with the key to be stored if there is none. Blocks.
+pub(crate) fn key_or(db: &Db, configured: Option<Key>, new: Key) -> anyhow::Result<Key> {
+    let is_configured = configured.is_some();
     let matched = db.write_blocking("deployment", move |tx| {
         let key = match &configured {
             Some(key) => key.clone(),

@@ -247,3 +247,67 @@ async fn while_the_database_is_away_nodes_serve_from_memory_and_then_go_on() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_examines_the_database_and_the_bucket() {
+    let Some(deployment) = Deployment::start("").await else { return };
+    for (mode, is_well, expected) in [
+        (Mode::Open, true, ["shared store: Postgres ", "the bucket can be read and written"]),
+        (Mode::Closed, false, ["shared store: cannot use the database of [store]", "DATABASE_URL"]),
+    ] {
+        deployment.database.set(mode);
+        let mut doctor = deployment.lyceum(&[]);
+        doctor.args(["--config", "lyceum.toml", "--data-dir", "doctor", "doctor"]);
+        let ended = tokio::task::spawn_blocking(move || doctor.output()).await.unwrap().unwrap();
+        let said = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert_eq!(ended.status.success(), is_well, "{said}");
+        assert!(expected.iter().all(|part| said.contains(part)), "{said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sign_in_moves_to_the_database_and_back() {
+    let Some(deployment) = Deployment::start("[auth]\nmode = \"oauth\"\n").await else { return };
+    let chain = TestChain::start(10).await.unwrap();
+    let chain_url = chain.url();
+    // Without a key in the environment, the one that was created moves too.
+    let variables = [("OPTIMISM_RPC_URL", chain_url.as_str()), ("COOKIE_ENCRYPTION_KEY", "")];
+    let shared = std::fs::read_to_string(deployment.folder.path().join("lyceum.toml")).unwrap();
+    let start = shared.find("[store]").unwrap();
+    let alone = format!("{}[auth]\nmode = \"oauth\"\n", &shared[..start]);
+    let configure = |text: &str| std::fs::write(deployment.folder.path().join("lyceum.toml"), text).unwrap();
+    let migrate = async |to: &'static str| {
+        let mut command = deployment.lyceum(&variables);
+        command.args(["--config", "lyceum.toml", "--data-dir", "a", "migrate", "--to", to]);
+        let ended = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
+        let said =
+            [ended.stdout, ended.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        (ended.status.success(), said)
+    };
+
+    configure(&alone);
+    let node = deployment.node("a", &variables).await;
+    node.is_ready().await;
+    let stage = sign_in::Stage { app: TestApp::elsewhere(node.app.addr), chain, client: String::new() };
+    let mut stage = stage.registered().await;
+    let tokens = stage.sign_in(&sign_in::key(1)).await;
+    configure(&shared);
+    let (is_done, said) = migrate("store").await;
+    assert!(!is_done && said.contains("stop it first"), "{said}");
+    drop(node);
+    let (is_done, said) = migrate("store").await;
+    assert!(is_done && said.contains("grants: 1 row, equal on both sides"), "{said}");
+    let (is_done, said) = migrate("store").await;
+    assert!(!is_done && said.contains("there is nothing to move"), "{said}");
+
+    let node = deployment.node("b", &variables).await;
+    stage.app = TestApp::elsewhere(node.app.addr);
+    assert_eq!(stage.app.send(with_token(get("/tools"), &tokens.access)).await.status, 200);
+    let tokens = sign_in::tokens(&stage.refresh(&tokens.refresh).await);
+    drop(node);
+    let (is_done, said) = migrate("data-dir").await;
+    assert!(is_done && said.contains("tokens: "), "{said}");
+    configure(&alone);
+    let node = deployment.node("a", &variables).await;
+    assert_eq!(node.app.send(with_token(get("/tools"), &tokens.access)).await.status, 200);
+}

@@ -94,9 +94,15 @@ impl Deployment {
 
     /// The command of a node with these variables.
     pub(super) fn command(&self, name: &str, variables: &[(&str, &str)]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
+        let mut command = self.lyceum(variables);
         let data = self.folder.path().join(name);
         command.arg("--data-dir").arg(data).args(["serve", "--listen", "127.0.0.1:0"]);
+        command
+    }
+
+    /// The program with these variables, without arguments.
+    pub(super) fn lyceum(&self, variables: &[(&str, &str)]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
         command
             .current_dir(self.folder.path())
             .env_clear()
@@ -114,6 +120,8 @@ impl Deployment {
     /// Starts a node and waits until it listens.
     pub(super) async fn node(&self, name: &str, variables: &[(&str, &str)]) -> Node {
         let (mut command, log) = (self.command(name, variables), self.log(name));
+        // Its address is in the log; that of an earlier run is no longer right.
+        drop(std::fs::remove_file(&log));
         let server = tokio::task::spawn_blocking(move || Server::start(&mut command, &log)).await.unwrap();
         let server = server.unwrap();
         let app = TestApp::elsewhere(server.addr);
