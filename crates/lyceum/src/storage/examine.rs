@@ -131,7 +131,7 @@ mod tests {
         };
         check(replicated, 7, &[]);
         check(|server| server.encoding = "SQL_ASCII".to_owned(), 7, &["ENCODING 'UTF8'"]);
-        let late = |server: &mut Inspection| server.now = server.now - jiff::SignedDuration::from_secs(60);
+        let late = |server: &mut Inspection| server.now -= jiff::SignedDuration::from_secs(60);
         check(late, 7, &["60 s apart"]);
         check(|_| {}, 8, &["pooler"]);
         check(|server| server.max_connections = 20, 7, &["max_connections is 20"]);
