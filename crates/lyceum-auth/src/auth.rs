@@ -5,7 +5,7 @@ mod admit;
 mod authorize;
 mod exchange;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
@@ -14,6 +14,7 @@ use lyceum_net::Guard;
 use lyceum_store::{
     Db, DbError, Tx, audit, grants,
     kv::{self, Namespace},
+    rate_limits,
 };
 use quick_cache::sync::Cache;
 
@@ -44,6 +45,9 @@ use admit::CachedToken;
 
 /// Maximum number of cached tokens; a full cache evicts early.
 const TOKEN_CACHE_CAPACITY: usize = 150_000;
+
+/// How long a transaction of a request may take.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Retention and maximum size of the audit log.
 const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(365 * 24);
@@ -212,6 +216,16 @@ impl Auth {
         is_ours.then(|| ResourceMetadata::of(&self.0.issuer, resource, &self.0.rights))
     }
 
+    /// Runs `work` in its own transaction, for a request that can't wait for a database that is away.
+    async fn write<T: Send + 'static>(
+        &self,
+        about: impl Into<String>,
+        work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let written = tokio::time::timeout(WRITE_TIMEOUT, self.0.db.write(about, work)).await;
+        written.unwrap_or(Err(DbError::Unknown))
+    }
+
     /// Appends an event to the audit log.
     pub async fn record(&self, event: Event, now: Timestamp) -> Result<(), DbError> {
         self.0.db.write("audit", move |tx| event.write(tx, now)).await
@@ -237,7 +251,8 @@ impl Auth {
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
         let before = now.saturating_sub(AUDIT_RETENTION).unwrap_or(now);
         let sweep = move |tx: &Tx<'_>| {
-            Ok(grants::sweep(tx, now)? + kv::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
+            let swept = grants::sweep(tx, now)? + kv::sweep(tx, now)? + rate_limits::sweep(tx)?;
+            Ok(swept + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
         };
         self.0.db.write("audit", sweep).await
     }

@@ -27,6 +27,8 @@ pub(crate) enum Purpose {
     Session,
     /// A cached GitHub token.
     Pat,
+    /// A key for something else.
+    Derived,
 }
 
 /// Secret key of this deployment, for HMACs and derived secrets. `Debug` redacts it.
@@ -58,6 +60,7 @@ impl Purpose {
             Self::Nonce => b"nonce",
             Self::Session => b"session",
             Self::Pat => b"pat",
+            Self::Derived => b"derived",
         }
     }
 }
@@ -81,6 +84,16 @@ impl Key {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
+    }
+
+    /// A key for something else, the same on every node with this key.
+    pub fn derive(&self, purpose: &str) -> [u8; 32] {
+        self.tag(Purpose::Derived, purpose.as_bytes())
+    }
+
+    /// Tells keys apart, without revealing them.
+    pub fn fingerprint(&self) -> String {
+        hex::encode(self.derive("fingerprint"))
     }
 
     /// Serializes a value and appends its HMAC.

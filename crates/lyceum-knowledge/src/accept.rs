@@ -23,9 +23,12 @@ impl Knowledge {
     /// Persists a sync request for the source. When this returns, it is on disk.
     pub async fn accept(&self, delivery: Option<&str>) -> Result<Delivery, DbError> {
         failpoint::reached(Step::Delivery);
-        let (name, delivery) = (self.options.name.to_string(), delivery.map(str::to_owned));
+        let (name, delivery) = (self.options.key(), delivery.map(str::to_owned));
+        let is_shared = self.db.is_shared();
         let accepted = self.db.write(self.options.about(), move |tx| {
             let is_new = match &delivery {
+                // Each knowledge base of a shared database gets the delivery.
+                Some(id) if is_shared => DELIVERIES.put_new(tx, &format!("{name}:{id}"), &[], Self::now())?,
                 Some(id) => DELIVERIES.put_new(tx, id, &[], Self::now())?,
                 None => true,
             };

@@ -91,7 +91,7 @@ impl Knowledge {
         let mut origin = Origin::Store;
         let mut found = self.get_object(&key, &entry.hash).await;
         if !matches!(found, Ok(Some(_))) {
-            let (source, expected) = (self.options.name.to_string(), entry.hash.clone());
+            let (source, expected) = (self.options.key(), entry.hash.clone());
             let staged =
                 self.db.read(move |tx| documents::body(tx, &source, &expected)).await.map_err(db_error)?;
             found = match (staged, found) {
@@ -133,7 +133,7 @@ impl Knowledge {
             document.path = entry.summary.path,
             "a stored document is missing or corrupt; restoring it"
         );
-        let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
+        let (name, path) = (self.options.key(), entry.summary.path.clone());
         let requested = self.db.write(self.options.about(), move |tx| {
             documents::forget_content(tx, &name, &path)?;
             documents::request_sync(tx, &name)

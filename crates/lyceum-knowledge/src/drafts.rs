@@ -111,7 +111,7 @@ impl Knowledge {
 
     /// Finds a draft.
     pub(crate) async fn draft(&self, id: &str) -> Result<Option<Draft>, Error> {
-        let (source, id) = (self.options.name.to_string(), id.to_owned());
+        let (source, id) = (self.options.key(), id.to_owned());
         self.db.read(move |tx| drafts::find(tx, &source, &id)).await.map_err(db_error)
     }
 
@@ -120,7 +120,7 @@ impl Knowledge {
         let path = proposal.path.as_str().to_owned();
         let lower = path.to_lowercase();
         let is_known = self.files().await?.iter().any(|file| file.path.to_lowercase() == lower);
-        let (source, id, sought) = (self.options.name.to_string(), proposal.id.clone(), path.clone());
+        let (source, id, sought) = (self.options.key(), proposal.id.clone(), path.clone());
         let is_taken = self.db.read(move |tx| drafts::is_path_taken(tx, &source, &sought, &id)).await;
         if is_known || is_taken.map_err(db_error)? {
             let of = if is_known { "a document" } else { "another draft" };
@@ -138,7 +138,7 @@ impl Knowledge {
         failpoint::reached(Step::DraftAudited);
         let now = Self::now();
         let draft = Draft {
-            source: self.options.name.to_string(),
+            source: self.options.key(),
             branch: format!("lyceum/{}", proposal.id),
             id: proposal.id,
             tool: proposal.tool.to_owned(),

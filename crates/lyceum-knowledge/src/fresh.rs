@@ -167,13 +167,15 @@ impl Knowledge {
 
     /// The error to show if the leader publishes with rules that differ from ours.
     async fn rules_conflict(&self) -> Option<String> {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         let source = self.db.read(move |tx| documents::source(tx, &name)).await.ok()?;
         let is_other = source.version.is_some() && source.rules != self.options.rules;
-        is_other.then(|| {
+        let advice = if self.db.is_shared() {
+            "another node serves this knowledge base with a different configuration; give all nodes the same"
+        } else {
             "another process uses this data folder with a different configuration; use another --data-dir"
-                .to_owned()
-        })
+        };
+        is_other.then(|| advice.to_owned())
     }
 
     /// Waits until a sync is due.
@@ -201,7 +203,7 @@ impl Knowledge {
 
     /// Whether the database has a sync request or a file to retry.
     async fn is_sync_due(&self) -> bool {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         let read = self.db.read(move |tx| {
             let source = documents::source(tx, &name)?;
             let due = documents::next_due(tx, &name)?;
@@ -211,7 +213,7 @@ impl Knowledge {
     }
 
     async fn sweep(&self) {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         let about = self.options.about();
         let swept = self.db.write(&about, move |tx| {
             let now = Self::now();
@@ -249,7 +251,7 @@ impl Knowledge {
     }
 
     async fn refresh_on_leader(&self) -> Result<Report, Error> {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         let about = self.options.about();
         let requested = self.db.write(&about, move |tx| {
             documents::request_sync(tx, &name)?;
@@ -258,7 +260,7 @@ impl Knowledge {
         let wanted = requested.await.map_err(crate::service::db_error)?.wanted;
         let deadline = Instant::now() + OTHER_PROCESS_TIMEOUT;
         while Instant::now() < deadline {
-            let name = self.options.name.to_string();
+            let name = self.options.key();
             let source = self
                 .db
                 .read(move |tx| documents::source(tx, &name))

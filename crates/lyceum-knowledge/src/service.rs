@@ -60,31 +60,39 @@ pub struct Options {
     pub folder: PathBuf,
     /// The object store of the documents.
     pub objects: Objects,
-    /// The database that several machines share; `None` for a file in the folder.
-    pub shared: Option<Db>,
+    /// The database that several machines share, and the name of the knowledge base in it; `None` for a file in the folder.
+    pub shared: Option<(Db, String)>,
     /// Where drafts go; `None` if there are none.
     pub drafts: Option<DraftOptions>,
 }
 
 impl Options {
+    /// What its rows in the database are found by.
+    pub(crate) fn key(&self) -> String {
+        match &self.shared {
+            Some((_, name)) => name.clone(),
+            None => self.name.to_string(),
+        }
+    }
+
     /// What writes to the database are about: those about one source run one after the other.
     pub(crate) fn about(&self) -> String {
-        format!("source:{}", self.name)
+        format!("source:{}", self.key())
     }
 
     /// The job queue of uploads: key of an object, and the hash of its content; an empty hash deletes it.
     pub(crate) fn queue(&self) -> String {
-        format!("objects:{}", self.name)
+        format!("objects:{}", self.key())
     }
 
     /// The job queue of drafts: the id of each.
     pub(crate) fn draft_queue(&self) -> String {
-        format!("drafts:{}", self.name)
+        format!("drafts:{}", self.key())
     }
 
     /// What to load from the database.
     pub(crate) fn catalog_key(&self) -> CatalogKey {
-        CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
+        CatalogKey { source: self.key(), rules: self.rules.clone(), links: self.links.clone() }
     }
 }
 
@@ -178,8 +186,9 @@ impl Knowledge {
             Ok((db, snapshot))
         };
         let mut leader = None;
-        let shared = options.shared.clone();
+        let shared = options.shared.as_ref().map(|(db, _)| db.clone());
         let is_file = shared.is_none();
+        std::fs::create_dir_all(&options.folder).map_err(DbError::Folder)?;
         let (db, snapshot) = match shared
             .map_or_else(|| Db::open_with(&file, PageSize::Large), Ok)
             .and_then(load)
@@ -337,7 +346,7 @@ impl Knowledge {
 
     /// All files of the source with their state.
     pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         self.db.read(move |tx| documents::files(tx, &name)).await.map_err(db_error)
     }
 

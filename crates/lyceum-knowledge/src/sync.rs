@@ -206,7 +206,7 @@ impl Knowledge {
     }
 
     async fn sync_locked(&self, on_progress: &OnProgress, lease: Lease) -> Result<Report, SyncError> {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         // Requests from here on need another sync.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
         on_progress(Progress::Fetching);
@@ -315,7 +315,7 @@ impl Knowledge {
     }
 
     async fn stored_state(&self) -> Result<StoredState, DbError> {
-        let name = self.options.name.to_string();
+        let name = self.options.key();
         let read = self.db.read(move |tx| {
             let files = documents::files(tx, &name)?.into_iter().map(|row| (row.path.clone(), row));
             let served = documents::documents(tx, &name)?.into_iter().map(|row| (row.path.clone(), row));

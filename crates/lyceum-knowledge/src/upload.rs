@@ -134,7 +134,7 @@ impl Knowledge {
 
     /// Deletes staged bytes of finished uploads.
     async fn sweep_bodies(&self) -> Result<(), DbError> {
-        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let (source, queue) = (self.options.key(), self.options.queue());
         let sweep = move |tx: &Tx<'_>| documents::sweep_bodies(tx, &source, &queue);
         self.db.write(self.options.about(), sweep).await.map(drop)
     }
@@ -146,7 +146,7 @@ impl Knowledge {
         while !left.is_empty() {
             // On the writer thread, although it only reads: one thread reuses its memory, while thirty reader threads
             // would each allocate their own.
-            let source = self.options.name.to_string();
+            let source = self.options.key();
             let hashes: Vec<String> = left.iter().map(|job| job.payload.clone()).collect();
             let read = self.db.write(self.options.about(), move |tx| {
                 let (mut bodies, mut bytes) = (Vec::new(), 0);

@@ -14,7 +14,7 @@ use std::{
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicI64,
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use lyceum_net::CircuitBreaker;
@@ -114,8 +114,8 @@ pub(crate) struct OpenIndex {
     pub index: i64,
     /// This process, as a holder of leases.
     holder: Holder,
-    /// The lease of the index, once the leader has written.
-    lease: Mutex<Option<Lease>>,
+    /// The lease of the index, once the leader has written, and when it was renewed.
+    lease: Mutex<Option<(Lease, Instant)>>,
     memory: RwLock<Memory>,
     /// `None` while it is corrupt and the leader has to rebuild it.
     lexical: RwLock<Option<Arc<Lexical>>>,
@@ -260,23 +260,40 @@ impl OpenIndex {
             work(tx)
         };
         let written = self.db.write(self.about(), checked).await;
-        if let Err(DbError::LeaseLost) = written {
-            *self.lease() = None;
+        match &written {
+            Err(DbError::LeaseLost) => *self.lease() = None,
+            Ok(_) => {
+                if let Some((_, renewed)) = &mut *self.lease() {
+                    *renewed = Instant::now();
+                }
+            }
+            Err(_) => {}
         }
         written
     }
 
-    /// The lease of the index; `None` if another process has it.
+    /// The lease of the index, renewed in time; `None` if another process has it.
     async fn acquire(&self) -> Result<Option<Lease>, DbError> {
         let held = self.lease().clone();
-        if held.is_some() {
-            return Ok(held);
+        let is_fresh = |renewed: &Instant| !self.db.is_shared() || renewed.elapsed() < leases::TTL / 3;
+        if let Some((lease, _)) = held.filter(|(_, renewed)| is_fresh(renewed)) {
+            return Ok(Some(lease));
         }
         let (name, holder, takeover) = (self.about(), self.holder.clone(), self.db.takeover());
         let acquire = move |tx: &Tx<'_>| leases::acquire(tx, &name, &holder, takeover);
         let acquired = self.db.write(self.about(), acquire).await?;
-        self.lease().clone_from(&acquired);
+        *self.lease() = acquired.clone().map(|lease| (lease, Instant::now()));
         Ok(acquired)
+    }
+
+    /// Gives the lease up in a shared database, so that another process can take over at once.
+    pub(crate) async fn release(&self) {
+        let held = self.lease().take();
+        if let Some((lease, _)) = held.filter(|_| self.db.is_shared())
+            && let Err(error) = self.db.write(self.about(), move |tx| lease.release(tx)).await
+        {
+            tracing::debug!(error.cause = %error, "could not give up the lease of the index; it expires");
+        }
     }
 
     /// Whether this process has the lease of the index, as far as it knows.
@@ -288,7 +305,7 @@ impl OpenIndex {
         format!("index:{}", self.index)
     }
 
-    fn lease(&self) -> MutexGuard<'_, Option<Lease>> {
+    fn lease(&self) -> MutexGuard<'_, Option<(Lease, Instant)>> {
         self.lease.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

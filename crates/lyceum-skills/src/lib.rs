@@ -12,6 +12,7 @@ mod refresh;
 mod runner;
 mod script;
 mod service;
+mod sharing;
 mod skill_set;
 mod standard;
 mod tools;

@@ -9,16 +9,23 @@ use std::{
 
 use lyceum_content::skill::{Finding, Severity};
 use lyceum_model::SourceName;
-use lyceum_source::{Change, Source, Watch};
+use lyceum_net::Backoff;
+use lyceum_source::{Change, Snapshot, Source, Watch};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::{SkillSet, Skills, State};
+use crate::{
+    SkillSet, Skills, State,
+    sharing::{FOLLOW_INTERVAL, Sharing, Step},
+};
 
 /// How often to poll what a file watch can't see: the target of a symlink to the folder, and the `config.yaml` next to
 /// it.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
+
+/// Back-off while a published commit can't be fetched.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
 /// How long to wait for a deleted folder to come back.
 const MISSING_FOLDER_GRACE: Duration = Duration::from_secs(1);
@@ -41,25 +48,68 @@ pub enum RefreshOutcome {
 
 impl Skills {
     /// Serves the local snapshot, without network access. Blocks.
+    ///
+    /// If several nodes serve the skills, the snapshot must be of the published commit.
     pub fn load_local(&self) {
         match self.store.source.local() {
+            Ok(Some(snapshot)) if !self.is_published(&snapshot) => {}
             Ok(Some(snapshot)) => log_skill_set(&self.store.serve(snapshot), None, &self.name),
             Ok(None) => {}
             Err(error) => self.record_failure(&error),
         }
     }
 
+    /// Whether no other node has published another commit. Blocks.
+    fn is_published(&self, snapshot: &Snapshot) -> bool {
+        let Some(sharing) = &self.sharing else { return true };
+        sharing
+            .published()
+            .is_ok_and(|published| published.is_none() || published.as_deref() == snapshot.commit())
+    }
+
     /// Keeps the skill set up to date, until stopped.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
         let work = async {
-            match &self.store.source {
-                Source::Folder(folder) => self.watch_folder(&folder.root).await,
-                Source::Repository(_) => self.poll().await,
+            match (&self.store.source, &self.sharing) {
+                (Source::Folder(folder), _) => self.watch_folder(&folder.root).await,
+                (Source::Repository(_), Some(sharing)) => self.share(sharing).await,
+                (Source::Repository(_), None) => self.poll().await,
                 // Bundled files never change.
-                Source::Bundled(_) => drop(self.refresh_in_turn().await),
+                (Source::Bundled(_), _) => drop(self.refresh_in_turn().await),
             }
         };
         stop.run_until_cancelled(work).await;
+        if let Some(sharing) = &self.sharing {
+            sharing.release().await;
+        }
+    }
+
+    /// Serves the commit that the nodes agree on; as the holder of the lease, fetches when the settings say so.
+    async fn share(&self, sharing: &Sharing) {
+        let (mut last, mut failures) = (None::<Instant>, 0);
+        loop {
+            let served = self.state().borrow().skill_set.clone();
+            let is_first = served.is_none();
+            let step = sharing.step(served.as_ref().and_then(|served| served.commit())).await;
+            let refresh = self.store.refresh_settings();
+            let interval = Duration::from_secs(if is_first { 60 } else { refresh.interval_minutes * 60 });
+            let is_due = last.is_none_or(|last| refresh.enabled && last.elapsed() >= interval);
+            let fetches = match step {
+                Ok(Step::Fetch) => true,
+                Ok(Step::Lead) => is_due,
+                Ok(Step::Follow) => is_first && is_due,
+                Err(error) => {
+                    tracing::debug!(error.cause = %error, source.name = %self.name, "could not ask which skills are published; retrying");
+                    false
+                }
+            };
+            if fetches {
+                let is_done = matches!(self.refresh_in_turn().await, RefreshOutcome::Done { .. });
+                failures = if is_done { 0 } else { failures + 1 };
+                last = Some(Instant::now());
+            }
+            tokio::time::sleep(BACKOFF.after(failures).max(FOLLOW_INTERVAL)).await;
+        }
     }
 
     /// Refreshes, after waiting for a running refresh.
@@ -115,6 +165,9 @@ impl Skills {
                 return RefreshOutcome::Failed(error.to_string());
             }
         };
+        if let Err(reason) = self.agree(&snapshot).await {
+            return RefreshOutcome::Failed(reason);
+        }
         let (store, name) = (self.store.clone(), self.name.clone());
         let span = Span::current();
         let built = tokio::task::spawn_blocking(move || {
@@ -135,6 +188,19 @@ impl Skills {
             self.store.set_error(error.clone());
             RefreshOutcome::Failed(error)
         })
+    }
+
+    /// Whether a fetched snapshot may be served: if several nodes serve the skills, they agree on its commit.
+    async fn agree(&self, snapshot: &Snapshot) -> Result<(), String> {
+        let (Some(sharing), Some(commit)) = (&self.sharing, snapshot.commit()) else { return Ok(()) };
+        match sharing.agree(commit).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err("another node fetches the newest commit; retry in a moment".to_owned()),
+            Err(error) => {
+                tracing::warn!(error.cause = %error, source.name = %self.name, "could not publish the commit of the skills; retrying");
+                Err(error.to_string())
+            }
+        }
     }
 
     /// Refreshes a folder on every change.

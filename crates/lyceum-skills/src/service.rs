@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use lyceum_content::skill::{RefreshSettings, Settings, Skill};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::{Snapshot, Source};
+use lyceum_store::{Db, DbError};
 use lyceum_tools::Error;
 use tokio::sync::{Semaphore, watch};
 
@@ -19,6 +20,7 @@ use crate::{
     embedding::Embedding,
     ranking::Coverage,
     script::Scripts,
+    sharing::Sharing,
     skill_set::{ConfigYaml, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
 
@@ -40,6 +42,8 @@ pub struct Options {
     pub scripts: Scripts,
     /// File that caches the vectors of skills, if any.
     pub vectors: Option<PathBuf>,
+    /// The database that several nodes share, and the name of the skill set in it.
+    pub shared: Option<(Db, String)>,
 }
 
 /// The service.
@@ -54,6 +58,8 @@ pub struct Skills {
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
     pub(crate) embedding: Embedding,
+    /// If several nodes serve the same repository.
+    pub(crate) sharing: Option<Sharing>,
 }
 
 /// Builds and publishes skill sets; separate from the service, so that building can move to another thread.
@@ -76,11 +82,14 @@ pub struct State {
 
 impl Skills {
     /// Creates the service, without a skill set.
-    pub fn new(options: Options) -> Self {
-        let Options { name, source, rules, tracker, scripts, vectors } = options;
+    pub fn new(options: Options) -> Result<Self, DbError> {
+        let Options { name, source, rules, tracker, scripts, vectors, shared } = options;
+        // Each node has its own folders.
+        let shared = shared.filter(|_| matches!(source, Source::Repository(_)));
+        let sharing = shared.map(Sharing::new).transpose()?;
         let store =
             SkillSetStore { source, rules, builder: Mutex::default(), state: watch::Sender::default() };
-        Self {
+        Ok(Self {
             name,
             store: Arc::new(store),
             refreshing: Arc::new(Semaphore::new(1)),
@@ -88,7 +97,8 @@ impl Skills {
             tracker,
             scripts,
             embedding: Embedding::new(vectors),
-        }
+            sharing,
+        })
     }
 
     /// The current state.

@@ -5,13 +5,13 @@ use std::{
     path::Path,
     sync::Arc,
     thread::JoinHandle,
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    DbError, PostgresSettings, Tx,
+    DbError, DriverError, PostgresSettings, Tx,
     leases::Takeover,
     migrations,
     sql::{
@@ -19,6 +19,9 @@ use crate::{
         sqlite::{self, PageSize, Sqlite},
     },
 };
+
+/// How long a read from a server may take, with its retries.
+const READ_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Maximum number of queued writes of one writer.
 const QUEUE_CAPACITY: usize = 1024;
@@ -159,6 +162,7 @@ impl Db {
         about: impl Into<String>,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
+        self.check_available()?;
         let (queue, write, outcome) = self.write_of(about.into(), work)?;
         queue.send(write).await.map_err(|_| DbError::Closed)?;
         self.marked(outcome.await)
@@ -170,6 +174,7 @@ impl Db {
         about: impl Into<String>,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
+        self.check_available()?;
         let (queue, write, outcome) = self.write_of(about.into(), work)?;
         queue.blocking_send(write).map_err(|_| DbError::Closed)?;
         self.marked(outcome.blocking_recv())
@@ -190,14 +195,24 @@ impl Db {
         Ok((queue.ok_or(DbError::Closed)?, Box::new(write), outcome))
     }
 
-    /// The outcome of a write; remembers corruption.
+    /// An error if the server did not answer a moment ago.
+    fn check_available(&self) -> Result<(), DbError> {
+        match &self.0.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(engine) => engine.availability().check().map(drop),
+        }
+    }
+
+    /// The outcome of a write; remembers corruption, and whether the server answers.
     fn marked<T>(
         &self,
         outcome: Result<Result<T, DbError>, oneshot::error::RecvError>,
     ) -> Result<T, DbError> {
         let outcome = outcome.unwrap_or(Err(DbError::Closed));
-        if let (Err(DbError::Corrupt(_)), Engine::Sqlite(engine)) = (&outcome, &self.0.engine) {
-            engine.mark_corrupt();
+        match (&outcome, &self.0.engine) {
+            (Err(DbError::Corrupt(_)), Engine::Sqlite(engine)) => engine.mark_corrupt(),
+            (_, Engine::Sqlite(_)) => {}
+            (outcome, Engine::Postgres(engine)) => engine.availability().record(outcome),
         }
         outcome
     }
@@ -213,17 +228,32 @@ impl Db {
         };
         let db = self.clone();
         let read = move || match (&db.0.engine, permit) {
-            (Engine::Postgres(engine), Some(permit)) => engine.read(permit, work),
+            (Engine::Postgres(engine), Some(permit)) => engine.read(&permit, work),
             _ => db.read_blocking(work),
         };
-        tokio::task::spawn_blocking(read).await.unwrap_or(Err(DbError::Closed))
+        let read = tokio::task::spawn_blocking(read);
+        let Engine::Postgres(engine) = &self.0.engine else {
+            return read.await.unwrap_or(Err(DbError::Closed));
+        };
+        match tokio::time::timeout(READ_TIMEOUT, read).await {
+            Ok(answer) => answer.unwrap_or(Err(DbError::Closed)),
+            Err(elapsed) => {
+                engine.availability().failed();
+                Err(DbError::Unavailable(DriverError::new(&elapsed)))
+            }
+        }
+    }
+
+    /// Asks the database for an answer.
+    pub async fn ping(&self) -> Result<(), DbError> {
+        self.read(|tx| tx.rows("SELECT 1", [], |row| row.integer(0)).map(drop)).await
     }
 
     /// Like [`Db::read`], on this thread, which must be one that may block: not one that runs async tasks.
     pub fn read_blocking<T>(&self, work: impl Fn(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
         match &self.0.engine {
             Engine::Sqlite(engine) => engine.read(work),
-            Engine::Postgres(engine) => engine.read(engine.permit_blocking()?, work),
+            Engine::Postgres(engine) => engine.read(&engine.permit_blocking()?, work),
         }
     }
 

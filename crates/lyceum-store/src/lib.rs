@@ -12,6 +12,7 @@ pub mod drafts;
 mod error;
 pub mod events;
 pub mod grants;
+pub mod inspection;
 pub mod jobs;
 pub mod kv;
 mod leader;
@@ -19,7 +20,9 @@ pub mod leases;
 mod migrations;
 mod objects;
 pub mod pages;
+pub mod rate_limits;
 mod sql;
+pub mod transfer;
 pub mod vectors;
 
 pub use db::Db;

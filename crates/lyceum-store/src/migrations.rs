@@ -272,6 +272,14 @@ CREATE TABLE drafts (
 );
 CREATE INDEX drafts_created ON drafts (source, created);
 ",
+    // Rate limits of several processes.
+    "
+CREATE TABLE rate_limits (
+    name TEXT PRIMARY KEY,
+    full_at {integer} NOT NULL
+);
+CREATE INDEX rate_limits_full_at ON rate_limits (full_at);
+",
 ];
 
 /// Migrates a database to the newest schema. Processes that start at the same time wait for each other.

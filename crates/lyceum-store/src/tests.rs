@@ -11,7 +11,9 @@ mod leases;
 mod migrations;
 mod opening;
 mod postgres;
+mod rate_limits;
 mod statements;
+mod transfer;
 mod vectors;
 
 use std::{

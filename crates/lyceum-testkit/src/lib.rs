@@ -6,6 +6,7 @@ mod fixture;
 mod git_server;
 mod github;
 mod model_folder;
+mod s3;
 mod sample_extension;
 mod serving;
 #[expect(
@@ -20,5 +21,6 @@ pub use fixture::fixture_hub;
 pub use git_server::{Checkout, Delivery, GitServer, Outcome, ServerBehavior, TestRepository, signature};
 pub use github::{ContentsRequest, ScriptedResponse, TestGitHub, TestPullRequest};
 pub use model_folder::{float_model_folder, model_folder};
+pub use s3::TestS3;
 pub use sample_extension::sample_extension;
 pub use upstream::{TestUpstream, UpstreamEra, UpstreamFault, UpstreamRequest};

@@ -20,6 +20,7 @@ use crate::{
     mcp::{Legacy, Shared},
     service::{Context, Service},
     services::Services,
+    storage::Storage,
     tasks::Tasks,
     telemetry::Metrics,
 };
@@ -51,6 +52,8 @@ pub struct Parts {
     pub(crate) request_ids: RequestIds,
     /// The key of state that clients carry between calls.
     seal_key: [u8; 32],
+    /// What several nodes share.
+    storage: Storage,
 }
 
 impl Deref for App {
@@ -66,11 +69,14 @@ struct Foundation {
     metrics: Metrics,
     tasks: Tasks,
     seal_key: [u8; 32],
+    storage: Storage,
 }
 
 impl Foundation {
-    fn new() -> Self {
-        Self { metrics: Metrics::default(), tasks: Tasks::default(), seal_key: random_key() }
+    fn new(storage: Storage) -> Self {
+        // The second round of a call may be at another node.
+        let seal_key = storage.key().map_or_else(random_key, |key| key.derive("tool-state"));
+        Self { metrics: Metrics::default(), tasks: Tasks::default(), seal_key, storage }
     }
 }
 
@@ -94,23 +100,27 @@ pub enum StartError {
 }
 
 impl App {
-    /// The server over HTTP, with the configured services.
+    /// The server over HTTP, with the configured services. Blocks; with `[store]`, it must not be called on a thread that
+    /// runs async tasks.
     pub fn new(config: Config, addr: SocketAddr) -> Result<Self, StartError> {
-        Self::of_services(config, addr, Audience::Everyone, Foundation::new())
+        let foundation = Foundation::new(Storage::open(&config)?);
+        Self::of_services(config, addr, Audience::Everyone, foundation)
     }
 
     /// The server over HTTP with another configuration, in place of this one. Metrics continue, and clients can go on
     /// with the state they carry.
     pub(crate) fn reconfigured(&self, config: Config) -> Result<Self, StartError> {
         let (metrics, tasks) = (self.metrics.clone(), Tasks::default());
-        let foundation = Foundation { metrics, tasks, seal_key: self.seal_key };
+        let storage = self.storage.reopened(&config)?;
+        let foundation = Foundation { metrics, tasks, seal_key: self.seal_key, storage };
         Self::of_services(config, self.addr, Audience::Everyone, foundation)
     }
 
     /// The server over stdio, for the user who started it.
     pub fn for_one_person(config: Config) -> Result<Self, StartError> {
         let addr = config.listen;
-        Self::of_services(config, addr, Audience::OnePerson, Foundation::new())
+        let foundation = Foundation::new(Storage::open(&config)?);
+        Self::of_services(config, addr, Audience::OnePerson, foundation)
     }
 
     fn of_services(
@@ -119,7 +129,7 @@ impl App {
         audience: Audience,
         foundation: Foundation,
     ) -> Result<Self, StartError> {
-        let services = Services::make(&config, audience)?;
+        let services = Services::make(&config, audience, &foundation.storage)?;
         Self::with_services(config, addr, audience, services, foundation)
     }
 
@@ -130,7 +140,7 @@ impl App {
         services: impl IntoIterator<Item = Arc<dyn Service>>,
     ) -> Result<Self, StartError> {
         let services = services.into_iter().collect();
-        Self::with_services(config, addr, Audience::Everyone, services, Foundation::new())
+        Self::with_services(config, addr, Audience::Everyone, services, Foundation::new(Storage::default()))
     }
 
     fn with_services(
@@ -142,7 +152,10 @@ impl App {
     ) -> Result<Self, StartError> {
         let offers = services.offers(&config)?;
         let sign_in = match audience {
-            Audience::Everyone => services.sign_in(&config, &public_url(&config, addr), &offers)?,
+            Audience::Everyone => {
+                let issuer = public_url(&config, addr);
+                services.sign_in(&config, &issuer, &offers, &foundation.storage)?
+            }
             // Over stdio the caller is whoever started the process.
             Audience::OnePerson => None,
         };
@@ -159,7 +172,7 @@ impl App {
 
     /// The same transports with another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>) -> Self {
-        Self::assemble(config, addr, hub, Services::none(), None, Foundation::new())
+        Self::assemble(config, addr, hub, Services::none(), None, Foundation::new(Storage::default()))
     }
 
     /// Starts background work. Needs a runtime, unlike building.
@@ -189,7 +202,7 @@ impl App {
         auth: Option<Auth>,
         foundation: Foundation,
     ) -> Self {
-        let Foundation { metrics, tasks, seal_key } = foundation;
+        let Foundation { metrics, tasks, seal_key, storage } = foundation;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let identity = Identity { implementation, instructions: services.instructions() };
         let mcp = Mcp::new(hub, identity, Seal::new(seal_key)).within(config.limits.buffer_bytes);
@@ -201,7 +214,7 @@ impl App {
             limit: config.limits.call,
             caller: Arc::new(Caller::anonymous()),
         };
-        let legacy = Legacy::new(shared, &config);
+        let legacy = Legacy::new(shared, &config, storage.db());
         let throttle = Throttle::new(&config.limits);
         let (drain, request_ids) = (Drain::default(), RequestIds::new());
         Self(Arc::new(Parts {
@@ -211,7 +224,7 @@ impl App {
             mcp,
             legacy,
             auth,
-            sign_in_rate: RateLimit::of_sign_ins(),
+            sign_in_rate: RateLimit::of_sign_ins().shared_by(storage.db()),
             token_rate: RateLimit::of_sign_ins(),
             session_rate: RateLimit::of_sessions(),
             throttle,
@@ -221,6 +234,7 @@ impl App {
             tasks,
             request_ids,
             seal_key,
+            storage,
         }))
     }
 

@@ -16,6 +16,7 @@ mod init;
 mod key;
 mod lint;
 mod locations;
+mod migrate;
 mod model;
 mod reindex;
 mod search;
@@ -130,6 +131,8 @@ enum Command {
         #[arg(long, value_name = "ID|all")]
         end: Option<String>,
     },
+    /// Move sign-in between the data folder and the database of several machines
+    Migrate(migrate::MigrateArgs),
     /// Measure search quality on queries with known answers
     Eval(eval::Options),
     /// Print the completion script of a shell
@@ -202,6 +205,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             let config = ready(Config::load(&overrides, Purpose::Serve)?)?;
             grants::grants(&config, subject.as_deref(), end.as_deref(), Format::of_lines(json))
         }
+        Command::Migrate(args) => migrate::migrate(&ready(Config::load(&overrides, Purpose::Serve)?)?, &args),
         Command::Completions { shell } => generate::completions(shell),
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Eval(options) => {

@@ -19,6 +19,7 @@ pub(crate) mod raw;
 mod schema;
 mod search;
 pub(crate) mod skills;
+mod store;
 mod table;
 pub(crate) mod upstream;
 mod warning;
@@ -55,6 +56,7 @@ pub use otlp::OtlpEndpoint;
 pub use raw::{AuthMode, LibraryRead};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
+pub use store::SharedStore;
 pub use table::Table;
 pub use upstream::UpstreamService;
 
@@ -98,6 +100,10 @@ pub struct Config {
     pub services: Vec<Declared>,
     /// Search settings.
     pub search: SearchService,
+    /// The database that several nodes share; files in the data folder if `None`.
+    pub store: Option<SharedStore>,
+    /// The object store of all services; the data folder if `None`.
+    pub objects: Option<Bucket>,
     /// The environment of the process.
     pub machine: Machine,
     /// Whether there is any configuration: a file, or variables that enable a service.

@@ -8,7 +8,6 @@ mod inventory;
 
 use std::{
     collections::BTreeMap,
-    path::Path,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -22,7 +21,6 @@ use lyceum_knowledge::{
 };
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::{file_links, folder_links};
-use lyceum_store::{Objects, S3Settings};
 use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
 
@@ -33,6 +31,7 @@ use crate::{
     search::SearchIndex,
     service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
+    storage::{self, Storage},
 };
 use health::Pending;
 
@@ -82,7 +81,7 @@ fn make(declared: &Declared, workshop: &Workshop<'_>) -> anyhow::Result<Vec<Arc<
     else {
         return Ok(Vec::new());
     };
-    let knowledge = open(workshop.config, &declared.name, settings)?;
+    let knowledge = open(workshop.config, workshop.storage, &declared.name, settings)?;
     let index = SearchIndex::new(&declared.name, knowledge.clone(), search.clone());
     let base = KnowledgeBase {
         name: declared.name.clone(),
@@ -98,13 +97,14 @@ fn make(declared: &Declared, workshop: &Workshop<'_>) -> anyhow::Result<Vec<Arc<
 /// Opens a knowledge base as of its last sync.
 pub(crate) fn open(
     config: &Config,
+    storage: &Storage,
     name: &Domain,
     declared: &KnowledgeService,
 ) -> anyhow::Result<Arc<Knowledge>> {
     let of_source = sources::folder_name(&declared.source);
     // Two knowledge bases may read the same source with different settings.
-    let folder = if name.as_str() == KIND.table { of_source } else { format!("{name}.{of_source}") };
-    let folder = config.data_dir.join(KIND.table).join(folder);
+    let key = if name.as_str() == KIND.table { of_source } else { format!("{name}.{of_source}") };
+    let folder = config.data_dir.join(KIND.table).join(&key);
     let drafts = declared.drafts.as_ref().map(|drafts| drafts::options(config, &declared.source, drafts));
     let knowledge = Knowledge::open(Options {
         name: declared.source.name.clone(),
@@ -117,18 +117,20 @@ pub(crate) fn open(
         poll: poll(declared),
         title: declared.title.clone(),
         public: declared.public,
-        objects: objects(declared, &folder)?,
+        objects: storage::objects(config, declared.bucket.as_ref(), name, &folder.join("objects"))?,
         folder,
-        shared: None,
+        shared: storage.db().map(|db| (db.clone(), key)),
         drafts: drafts.transpose()?,
     })?;
     Ok(Arc::new(knowledge))
 }
 
 /// All declared knowledge bases, for one-off commands.
-pub(crate) fn all(config: &Config) -> anyhow::Result<Vec<(Domain, Arc<Knowledge>)>> {
+pub(crate) fn all(config: &Config, storage: &Storage) -> anyhow::Result<Vec<(Domain, Arc<Knowledge>)>> {
     let declared = config.services_of::<KnowledgeService>();
-    declared.map(|(one, settings)| Ok((one.name.clone(), open(config, &one.name, settings)?))).collect()
+    declared
+        .map(|(one, settings)| Ok((one.name.clone(), open(config, storage, &one.name, settings)?)))
+        .collect()
 }
 
 impl KnowledgeBase {
@@ -224,7 +226,8 @@ impl Service for KnowledgeBase {
         // Subscribe before anything can change.
         context.spawn(show(self.clone(), context.clone(), knowledge.state()));
         context.spawn(knowledge.clone().keep_catalog(stop.clone()));
-        context.spawn(knowledge.clone().keep_fresh(stop));
+        // Shutdown waits until it has given up its lease.
+        let _waited_for = context.tasks.spawn_to_its_end(knowledge.clone().keep_fresh(stop));
     }
 
     fn health(&self) -> BoxFuture<'_, Health> {
@@ -326,17 +329,4 @@ fn poll(declared: &KnowledgeService) -> Duration {
         Location::Folder(_) | Location::Example => DEFAULT_POLL_MINUTES,
     };
     Duration::from_secs(minutes.saturating_mul(60))
-}
-
-/// The object store: a bucket, else the data folder.
-fn objects(declared: &KnowledgeService, folder: &Path) -> anyhow::Result<Objects> {
-    let Some(bucket) = &declared.bucket else { return Ok(Objects::local(&folder.join("objects"))?) };
-    Ok(Objects::s3(&S3Settings {
-        endpoint: bucket.endpoint.clone(),
-        bucket: bucket.name.clone(),
-        region: bucket.region.clone(),
-        access_key_id: bucket.access_key.reveal().to_owned(),
-        secret: bucket.secret_key.clone(),
-        prefix: bucket.prefix.clone().unwrap_or_default(),
-    })?)
 }

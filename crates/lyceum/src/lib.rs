@@ -25,6 +25,7 @@ pub mod service;
 mod services;
 mod skills;
 mod sources;
+mod storage;
 mod tasks;
 mod telemetry;
 mod token_bucket;

@@ -27,6 +27,7 @@ use crate::{
     recent::Recent,
     service::{Context, Examination, Health, Inventory, Service},
     sources,
+    storage::Storage,
 };
 
 pub(crate) use index::Index;
@@ -53,11 +54,11 @@ pub(crate) struct Indexes {
 
 impl Indexes {
     /// Creates the configured indexes. They share embedders, so a model is loaded once.
-    pub(crate) fn new(config: &Config) -> Self {
+    pub(crate) fn new(config: &Config, storage: &Storage) -> Self {
         let embedders = Embedders::default();
         let of = |name: Domain| {
             let folder = folder(config, &name)?;
-            let search = Search::new(options_sharing(config, folder, &embedders));
+            let search = Search::new(options_sharing(config, storage, folder, &embedders));
             Some((name, Arc::new(search)))
         };
         let indexes = config.services_of::<KnowledgeService>().filter_map(|(one, _)| of(one.name.clone()));
@@ -100,12 +101,17 @@ pub(crate) fn folder(config: &Config, name: &Domain) -> Option<PathBuf> {
 }
 
 /// The options of an index in that folder.
-pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
-    options_sharing(config, folder, &Embedders::default())
+pub(crate) fn options(config: &Config, storage: &Storage, folder: PathBuf) -> Options {
+    options_sharing(config, storage, folder, &Embedders::default())
 }
 
 /// The options of an index in that folder, which shares embedders with other indexes.
-pub(crate) fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> Options {
+pub(crate) fn options_sharing(
+    config: &Config,
+    storage: &Storage,
+    folder: PathBuf,
+    embedders: &Embedders,
+) -> Options {
     let declared = config.search.clone();
     let reranker = match &declared.reranker {
         reranker::Settings::None => None,
@@ -115,7 +121,9 @@ pub(crate) fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embe
         }),
     };
     let (embedder, connect) = (embedder_settings(&declared), connector(&declared, embedders));
-    Options { folder, shared: None, embedder, connect, reranker }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let shared = storage.db().map(|db| (db.clone(), name.into_owned()));
+    Options { folder, shared, embedder, connect, reranker }
 }
 
 /// The settings of the embedder, serialized; `None` if none is configured.
@@ -194,7 +202,8 @@ impl Service for SearchIndex {
     /// Starts the background tasks of the index.
     fn start(self: Arc<Self>, context: &Context) {
         let (stop, search) = (context.stopping(), &self.search);
-        context.spawn(search.clone().keep_open(stop.clone()));
+        // Shutdown waits until it has given up its lease.
+        let _waited_for = context.tasks.spawn_to_its_end(search.clone().keep_open(stop.clone()));
         context.spawn(search.clone().keep_embedded(stop.clone()));
         context.spawn(search.clone().keep_ranked(stop.clone()));
         context.spawn(progress::log_progress(self.name.clone(), search.clone()));

@@ -19,6 +19,7 @@ use crate::{
     config::{Checker, Config, Repository, Source, Table},
     http::Route,
     search::Indexes,
+    storage::Storage,
     tasks::Tasks,
 };
 
@@ -197,6 +198,8 @@ pub struct Workshop<'a> {
     pub audience: Audience,
     /// The search indexes, by service.
     pub(crate) indexes: &'a Indexes,
+    /// What several nodes share.
+    pub(crate) storage: &'a Storage,
 }
 
 /// What background work of services gets.

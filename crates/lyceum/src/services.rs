@@ -16,6 +16,7 @@ use crate::{
     search::Indexes,
     service::{Kind, Service, Workshop},
     skills,
+    storage::Storage,
 };
 
 /// All kinds of services, in documentation order.
@@ -42,10 +43,10 @@ impl Enabled {
 
 impl Services {
     /// Builds the configured services.
-    pub(crate) fn make(config: &Config, audience: Audience) -> anyhow::Result<Self> {
-        let indexes = Indexes::new(config);
-        let workshop = Workshop { config, audience, indexes: &indexes };
-        let mut services: Vec<Arc<dyn Service>> = Vec::new();
+    pub(crate) fn make(config: &Config, audience: Audience, storage: &Storage) -> anyhow::Result<Self> {
+        let indexes = Indexes::new(config, storage);
+        let workshop = Workshop { config, audience, indexes: &indexes, storage };
+        let mut services: Vec<Arc<dyn Service>> = storage.service(config).into_iter().collect();
         for declared in &config.services {
             services.extend((declared.kind.make)(declared, &workshop)?);
         }
@@ -103,10 +104,12 @@ impl Services {
         config: &Config,
         issuer: &str,
         offers: &[(Domain, Registry)],
+        storage: &Storage,
     ) -> Result<Option<Arc<SignIn>>, StartError> {
         // A service that offers nothing, such as an index, has no endpoint.
         let with_endpoint = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
-        auth::service(config, issuer, with_endpoint.map(|(name, _)| name.as_str()), self.scopes(config))
+        let names = with_endpoint.map(|(name, _)| name.as_str());
+        auth::service(config, storage, issuer, names, self.scopes(config))
     }
 
     /// The same services and one more.

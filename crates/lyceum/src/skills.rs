@@ -25,6 +25,7 @@ use crate::{
     search,
     service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
+    storage::Storage,
     tasks::Tasks,
 };
 
@@ -67,7 +68,7 @@ impl SkillsOffer {
             name: declared.name.clone(),
             prefix: declared.prefix.clone(),
             declared: settings.clone(),
-            skills: open(workshop.config, &declared.name, settings, workshop.audience)?,
+            skills: open(workshop.config, workshop.storage, &declared.name, settings, workshop.audience)?,
             index: workshop
                 .indexes
                 .first()
@@ -101,6 +102,7 @@ pub(crate) fn is_first_of_source(config: &Config, declared: &Declared) -> bool {
 /// Opens the skills of a table as of their last refresh.
 pub(crate) fn open(
     config: &Config,
+    storage: &Storage,
     name: &Domain,
     declared: &SkillsService,
     audience: Audience,
@@ -112,7 +114,9 @@ pub(crate) fn open(
     // Each service needs its own files.
     let data_dir =
         if is_first { config.data_dir.clone() } else { config.data_dir.join("skills").join(name.as_str()) };
+    let shared_name = || format!("{name}.{}", sources::folder_name(&declared.source));
     let skills = Skills::new(Options {
+        shared: storage.db().map(|db| (db.clone(), shared_name())),
         vectors: Some(data_dir.join("skill-vectors.bin")),
         name: declared.source.name.clone(),
         source: sources::source(config, &declared.source).context("a source can't be used")?,
@@ -128,7 +132,7 @@ pub(crate) fn open(
             cap_bytes: analytics::Settings::DEFAULT_MAX_BUFFER_BYTES,
         }),
         scripts: Scripts::new(setup(config, declared)),
-    });
+    })?;
     skills.load_local();
     Ok(Arc::new(skills))
 }
@@ -176,7 +180,8 @@ impl Service for SkillsOffer {
         let _first = self.tasks.set(context.tasks.clone());
         // Subscribe before anything can change.
         context.spawn(show(self.clone(), context.clone(), self.skills.state()));
-        context.spawn(self.skills.clone().keep_fresh(stop.clone()));
+        // Shutdown waits until it has given up its lease.
+        let _waited_for = context.tasks.spawn_to_its_end(self.skills.clone().keep_fresh(stop.clone()));
         if let Some(index) = &self.index {
             let searched = search::skills::keep_searched(self.skills.clone(), index.clone(), stop.clone());
             context.spawn(searched);

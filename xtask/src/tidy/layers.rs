@@ -38,6 +38,7 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-content",
             "lyceum-net",
             "lyceum-models",
+            "lyceum-store",
             "lyceum-source",
             "lyceum-search",
             "lyceum-sandbox",

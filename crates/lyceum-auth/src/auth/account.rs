@@ -98,7 +98,7 @@ impl Auth {
     ) -> Result<bool, DbError> {
         let (subject, client, id) = (subject.to_owned(), client.map(str::to_owned), id.to_owned());
         let about = format!("grant:{id}");
-        let revoked = self.0.db.write(&about, move |tx| {
+        let revoked = self.write(&about, move |tx| {
             let is_own = |grant: &Grant| {
                 grant.id == id && client.as_ref().is_none_or(|client| grant.client == *client)
             };

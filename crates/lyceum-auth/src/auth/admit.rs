@@ -3,7 +3,7 @@
 //! Valid tokens are cached for seconds; the tier of the subject is looked up each time. A revocation by this
 //! process takes effect at once, one by another process when the cache entry expires.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use arc_swap::ArcSwapOption;
 use jiff::{SignedDuration, Timestamp};
@@ -17,6 +17,9 @@ use crate::{
     subject::Subject,
     token::{Kind, Token, TokenHash},
 };
+
+/// How long the database may take to look up a token.
+const LOOK_UP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// TTL of cached tokens.
 const TOKEN_CACHE_TTL: SignedDuration = SignedDuration::from_secs(5);
@@ -168,7 +171,10 @@ impl Auth {
 
     async fn look_up(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
         let hash = token.hash();
-        let stored = self.0.db.read(move |tx| grants::find_token(tx, &hash.0)).await.map_err(|error| {
+        let read = self.0.db.read(move |tx| grants::find_token(tx, &hash.0));
+        let read =
+            tokio::time::timeout(LOOK_UP_TIMEOUT, read).await.map_err(|_| AdmissionError::Unavailable)?;
+        let stored = read.map_err(|error| {
             tracing::error!(error.cause = %error, "could not look up a token");
             AdmissionError::Unavailable
         })?;

@@ -172,7 +172,7 @@ impl Auth {
         let Some(key) = key else {
             let event = Event::sign_in_refused(None, &sign_in.request.client, "key");
             let id = sign_in.id;
-            self.0.db.write(id.clone(), move |tx| record_refusal(tx, &id, &event, now)).await?;
+            self.write(id.clone(), move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
         };
         self.grant(sign_in, &key.subject(), Profile::default(), "key", None, now).await
@@ -189,7 +189,7 @@ impl Auth {
         let github = self.0.github.as_ref().ok_or(ResumeError::Unknown)?;
         // The state is too long for a query parameter, so it is stored under its id.
         let (key, state) = (sign_in.id.clone(), state.to_owned());
-        self.0.db.write(&sign_in.id, move |tx| GITHUB_SIGN_INS.put(tx, &key, state.as_bytes(), now)).await?;
+        self.write(&sign_in.id, move |tx| GITHUB_SIGN_INS.put(tx, &key, state.as_bytes(), now)).await?;
         Ok(github.authorization_url(&self.github_callback(), &sign_in.id))
     }
 
@@ -202,7 +202,7 @@ impl Auth {
         now: Timestamp,
     ) -> Result<String, SignInFault> {
         let key = id.to_owned();
-        let state = self.0.db.write(id, move |tx| GITHUB_SIGN_INS.take(tx, &key, now)).await?;
+        let state = self.write(id, move |tx| GITHUB_SIGN_INS.take(tx, &key, now)).await?;
         let state = state.and_then(|state| String::from_utf8(state).ok()).ok_or(ResumeError::Unknown)?;
         let sign_in = SignIn::open(&self.0.key, &state, browser, now)?;
         let github = self.0.github.as_ref().ok_or(ResumeError::Unknown)?;
@@ -216,7 +216,7 @@ impl Auth {
         let Some(user) = user else {
             let event = Event::sign_in_refused(None, &sign_in.request.client, "github");
             let id = sign_in.id;
-            self.0.db.write(id.clone(), move |tx| record_refusal(tx, &id, &event, now)).await?;
+            self.write(id.clone(), move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
         };
         let profile = Profile { name: None, avatar: user.avatar_url, github: Some(user.login) };
@@ -288,7 +288,7 @@ impl Auth {
     async fn refuse(&self, sign_in: SignIn, message: Message, now: Timestamp) -> Result<String, SignInFault> {
         let account = Some(message.address.to_string());
         let event = Event::sign_in_refused(account, &sign_in.request.client, "signature");
-        let write = self.0.db.write(sign_in.id.clone(), move |tx| {
+        let write = self.write(sign_in.id.clone(), move |tx| {
             siwe::mark_used(tx, &message.nonce, now)?;
             record_refusal(tx, &sign_in.id, &event, now)
         });
@@ -299,7 +299,7 @@ impl Auth {
     /// Consumes a denied sign-in: it can't be continued or denied again.
     async fn consume_denied(&self, sign_in: &SignIn, now: Timestamp) -> Result<(), SignInFault> {
         let (id, event) = (sign_in.id.clone(), Event::denied(&sign_in.request.client));
-        let is_first = self.0.db.write(&sign_in.id, move |tx| {
+        let is_first = self.write(&sign_in.id, move |tx| {
             let is_first = siwe::mark_used(tx, &id, now)?;
             if is_first {
                 event.write(tx, now)?;
@@ -336,7 +336,7 @@ impl Auth {
         };
         let given = sign_in.request.scopes.and(&Scopes::of(self.rights(), tier)).to_string();
         let (terms, hash) = (CodeTerms::of(&sign_in.request), code.hash().0);
-        let is_first = self.0.db.write(&sign_in.id, move |tx| {
+        let is_first = self.write(&sign_in.id, move |tx| {
             let is_first = consume(tx, &grant.id, nonce.as_deref(), now)?;
             if is_first {
                 let expires = now.saturating_add(CODE_TTL).unwrap_or(now);

@@ -82,7 +82,7 @@ impl Auth {
         let token = params.need("token")?;
         let client = self.authenticate_client(params, credentials, now)?;
         let Some(token) = Token::parse(token) else { return Ok(()) };
-        let revoked = self.0.db.write(about(&token), move |tx| {
+        let revoked = self.write(about(&token), move |tx| {
             let hash = token.hash().0;
             let stored = grants::find_token(tx, &hash)?.filter(|stored| stored.grant.client == client.id);
             match (stored, token.kind()) {
@@ -106,7 +106,7 @@ impl Auth {
         work: impl Fn(&lyceum_store::Tx<'_>) -> Result<ExchangeResult<T>, DbError> + Send + 'static,
         now: Timestamp,
     ) -> Result<T, OauthError> {
-        let written = self.0.db.write(about, move |tx| {
+        let written = self.write(about, move |tx| {
             let (result, event) = work(tx)?;
             if let Some(event) = event {
                 event.write(tx, now)?;

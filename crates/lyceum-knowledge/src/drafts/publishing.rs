@@ -103,7 +103,7 @@ impl Knowledge {
 
     async fn publish_due_drafts(&self, options: &DraftOptions) -> Result<(), DbError> {
         loop {
-            let (queue, source) = (self.options.draft_queue(), self.options.name.to_string());
+            let (queue, source) = (self.options.draft_queue(), self.options.key());
             let claim = move |tx: &Tx<'_>| {
                 let job = jobs::claim(tx, &queue, tx.now()?, ATTEMPT_TIMEOUT.saturating_mul(2), 1)?.pop();
                 let Some(job) = job else { return Ok(None) };

@@ -95,7 +95,7 @@ impl Knowledge {
     /// The newest drafts, with the current state of their pull requests; all, or those in one state.
     pub(crate) async fn list_drafts(&self, state: Option<State>, max: i64) -> Result<DraftList, Error> {
         self.check_pull_requests().await?;
-        let source = self.options.name.to_string();
+        let source = self.options.key();
         let rows = self.db.read(move |tx| drafts::newest(tx, &source, state, max)).await;
         Ok(DraftList { drafts: rows.map_err(db_error)?.into_iter().map(DraftSummary::from).collect() })
     }
@@ -108,7 +108,7 @@ impl Knowledge {
         if !self.may_check_drafts() {
             return Ok(());
         }
-        let source = self.options.name.to_string();
+        let source = self.options.key();
         let open = self.db.read(move |tx| drafts::newest(tx, &source, Some(State::Open), MAX_CHECKED)).await;
         let Ok(token) = &token(identity).await else { return Ok(()) };
         let remote = &Remote { github, token, repo, deadline: Instant::now() + CHECK_TIMEOUT };

@@ -26,7 +26,7 @@ impl Knowledge {
         wanted: i64,
         now: Timestamp,
     ) -> Result<(), DbError> {
-        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let (source, queue) = (self.options.key(), self.options.queue());
         let counts = Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>());
         let row = SourceRow {
             version: Some(version.to_owned()),

@@ -55,7 +55,7 @@ impl Knowledge {
         if of == 0 {
             return Ok(Staging::default());
         }
-        let (source, queue) = (self.options.name.to_string(), self.options.queue());
+        let (source, queue) = (self.options.key(), self.options.queue());
         let begin = move |tx: &Tx<'_>| {
             let sync = documents::begin_sync(tx, &source)?;
             // Delete leftovers of an interrupted sync.
@@ -96,7 +96,7 @@ impl Knowledge {
                     batch.into_iter().filter_map(build).collect::<Vec<_>>()
                 });
                 // Writes wait for each other inside the stream, so that several of them become one commit.
-                let (db, about, source) = (self.db.clone(), about.clone(), self.options.name.to_string());
+                let (db, about, source) = (self.db.clone(), about.clone(), self.options.key());
                 async move {
                     let built = Arc::new(built.await?);
                     let bodies = built.clone();

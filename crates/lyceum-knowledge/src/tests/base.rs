@@ -82,7 +82,8 @@ impl Base {
     pub(super) async fn on_machine(source: &Path, objects: Objects, shared: Db) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let source = Source::Folder(Folder::new(source));
-        let options = Options { source, objects, shared: Some(shared), ..options(folder.path()) };
+        let options =
+            Options { source, objects, shared: Some((shared, "kb".to_owned())), ..options(folder.path()) };
         let opened = tokio::task::spawn_blocking(move || Knowledge::open(options)).await.unwrap();
         let knowledge = Arc::new(opened.unwrap());
         let view = view(&knowledge, Caller::trusted());

@@ -49,7 +49,7 @@ impl Search {
         loop {
             tokio::select! {
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => return opened.release().await,
             }
             let search = self.clone();
             let followed = opened.clone();

@@ -44,7 +44,9 @@ fn service_with(source: Source, folder: &Path, vectors: Option<PathBuf>) -> Skil
             search_path: Vec::new(),
             temporary,
         }),
+        shared: None,
     })
+    .unwrap()
 }
 
 fn paths(skills: &Skills) -> Vec<String> {

@@ -8,6 +8,7 @@
 //! No session state: no `SET`, session locks or temporary tables, so that a pooler may hand out another server connection
 //! for each transaction.
 
+mod availability;
 mod connection;
 mod tls;
 
@@ -22,6 +23,7 @@ use lyceum_net::{Secret, with_jitter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 
+use availability::{Attempt, Availability};
 pub(crate) use connection::{Connection, Integer, field};
 
 use super::Tx;
@@ -100,6 +102,14 @@ pub(crate) struct Postgres {
     server: Arc<Server>,
     readers: Mutex<Vec<Connection>>,
     permits: Arc<Semaphore>,
+    availability: Availability,
+}
+
+/// A free reader.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    _slot: OwnedSemaphorePermit,
+    attempt: Attempt,
 }
 
 impl Postgres {
@@ -118,34 +128,43 @@ impl Postgres {
             migrated
         })?;
         let permits = Arc::new(Semaphore::new(settings.readers.max(1)));
-        Ok(Self { server, readers: Mutex::default(), permits })
+        Ok(Self { server, readers: Mutex::default(), permits, availability: Availability::default() })
     }
 
     pub(crate) fn server(&self) -> &Arc<Server> {
         &self.server
     }
 
+    /// Whether the server answers, as far as is known.
+    pub(crate) fn availability(&self) -> &Availability {
+        &self.availability
+    }
+
     /// Waits for a free reader.
-    pub(crate) async fn permit(&self) -> Result<OwnedSemaphorePermit, DbError> {
-        let permit = tokio::time::timeout(RETRY_TIME, self.permits.clone().acquire_owned()).await;
-        match permit {
-            Ok(permit) => permit.map_err(|_| DbError::Closed),
+    pub(crate) async fn permit(&self) -> Result<Permit, DbError> {
+        let attempt = self.availability.check()?;
+        let slot = tokio::time::timeout(RETRY_TIME, self.permits.clone().acquire_owned()).await;
+        match slot {
+            Ok(slot) => Ok(Permit { _slot: slot.map_err(|_| DbError::Closed)?, attempt }),
             Err(_) => Err(DbError::Busy(DriverError::text("no reader became free in time"))),
         }
     }
 
     /// Like [`Postgres::permit`]. Blocks.
-    pub(crate) fn permit_blocking(&self) -> Result<OwnedSemaphorePermit, DbError> {
-        futures::executor::block_on(self.permits.clone().acquire_owned()).map_err(|_| DbError::Closed)
+    pub(crate) fn permit_blocking(&self) -> Result<Permit, DbError> {
+        let attempt = self.availability.check()?;
+        let slot = futures::executor::block_on(self.permits.clone().acquire_owned());
+        Ok(Permit { _slot: slot.map_err(|_| DbError::Closed)?, attempt })
     }
 
     /// Runs `work` on a consistent snapshot. Blocks.
     pub(crate) fn read<T>(
         &self,
-        _permit: OwnedSemaphorePermit,
+        permit: &Permit,
         work: impl Fn(&Tx<'_>) -> Result<T, DbError>,
     ) -> Result<T, DbError> {
-        retry(Instant::now() + RETRY_TIME, || {
+        let until = Instant::now() + if permit.attempt.is_probe() { Duration::ZERO } else { RETRY_TIME };
+        let answer = retry(until, || {
             let idle = self.readers().pop().filter(|connection| !connection.is_closed());
             let connection = idle.map_or_else(|| Connection::open(&self.server), Ok)?;
             connection.begin_read()?;
@@ -153,7 +172,9 @@ impl Postgres {
             connection.end("ROLLBACK")?;
             self.readers().push(connection);
             Ok(answer)
-        })
+        });
+        self.availability.record(&answer);
+        answer
     }
 
     fn readers(&self) -> MutexGuard<'_, Vec<Connection>> {

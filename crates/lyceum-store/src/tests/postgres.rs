@@ -13,7 +13,7 @@ use std::{
 use lyceum_net::Secret;
 
 use super::{Server, client};
-use crate::{Db, DbError, PostgresSettings, Tx, counters};
+use crate::{Db, DbError, PostgresSettings, Tx, counters, inspection::inspect};
 use proxy::Proxy;
 
 const COUNT: &str = "INSERT INTO counters (name, value) VALUES ('count', 1) \
@@ -140,7 +140,15 @@ async fn a_server_that_is_away_is_an_error_within_the_limit() {
     assert!(matches!(written, Err(DbError::Unavailable(_))), "{written:?}");
     assert!(matches!(read, Err(DbError::Unavailable(_))), "{read:?}");
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    // Known to be away, it is not waited for again.
+    let began = std::time::Instant::now();
+    assert!(matches!(db.write("count", count_up).await, Err(DbError::Unavailable(_))));
+    assert!(matches!(db.ping().await, Err(DbError::Unavailable(_))));
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
     proxy.mend();
+    while db.ping().await.is_err() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it does not recover");
+    }
     db.write("count", count_up).await.unwrap();
     assert_eq!(counted(&db).await, 2);
 }
@@ -183,4 +191,14 @@ async fn of_several_hosts_one_that_answers_is_used() {
     let db = server.connect(PostgresSettings::new(Secret::new(&url).unwrap())).await;
     db.write("count", count_up).await.unwrap();
     assert_eq!(counted(&db).await, 1);
+}
+
+#[tokio::test]
+async fn a_server_says_what_an_operator_should_know() {
+    let Some(server) = Server::start().await else { return };
+    let db = server.connect(server.settings()).await;
+    let (first, second) = (db.read(inspect).await.unwrap(), db.read(inspect).await.unwrap());
+    assert_eq!((first.encoding.as_str(), first.standbys, first.max_connections), ("UTF8", 0, 300));
+    assert_eq!(first.process, second.process, "one connection, and no pooler");
+    assert!(!first.version.is_empty() && first.now <= second.now);
 }

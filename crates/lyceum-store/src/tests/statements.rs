@@ -9,7 +9,7 @@ use super::Server;
 use crate::sql::dialect::Dialect;
 
 /// The files with SQL, except migrations, which every test runs.
-const FILES: [&str; 10] = [
+const FILES: [&str; 12] = [
     "audit.rs",
     "counters.rs",
     "documents.rs",
@@ -19,6 +19,8 @@ const FILES: [&str; 10] = [
     "kv.rs",
     "leases.rs",
     "pages.rs",
+    "rate_limits.rs",
+    "transfer.rs",
     "vectors.rs",
 ];
 

@@ -5,28 +5,19 @@ use std::{
     process::ExitCode,
 };
 
-use lyceum_store::{
-    Db,
-    audit::{self, AuditRow},
-};
+use anyhow::Context as _;
+use lyceum_store::audit::{self, AuditRow};
 use serde_json::{Value, json};
 
 use super::{Format, client::client_name};
-use crate::config::Config;
+use crate::{auth::existing_database, config::Config};
 
 /// Number of entries read at a time.
 const PAGE_ROWS: i64 = 1000;
 
 /// Prints the entries after that sequence number.
 pub(super) fn audit(config: &Config, after: i64, format: Format) -> anyhow::Result<ExitCode> {
-    let file = config.data_dir.join("auth.db");
-    if !file.exists() {
-        anyhow::bail!(
-            "there is no audit log: {} does not exist. Nobody has signed in yet, or --data-dir names another folder",
-            file.display()
-        );
-    }
-    let db = Db::open(&file)?;
+    let db = existing_database(config).context("there is no audit log")?;
     let (mut after, mut out) = (after, io::BufWriter::new(io::stdout().lock()));
     loop {
         let lines = db.read_blocking(|tx| audit::after(tx, after, PAGE_ROWS))?;

@@ -18,6 +18,7 @@ use crate::{
     finding::{Listing, lines},
     service::{Examination, Finding, Service},
     services::{KINDS, Services},
+    storage::{STORE, Storage},
 };
 
 /// The arguments of `lyceum doctor`.
@@ -118,9 +119,19 @@ fn diagnose(overrides: &Overrides, mut add: impl FnMut(Section) -> anyhow::Resul
     }
     let runtime = Runtime::new()?;
     add(Section::new("search", &format!("search: {}", search(&config))))?;
-    let services = Services::make(&config, Audience::OnePerson)?;
+    let storage = match Storage::open(&config) {
+        Ok(storage) => storage,
+        Err(error) => {
+            let section = Section::new(STORE.as_str(), &format!("shared store: {error:#}"));
+            return add(Section { healthy: false, ..section });
+        }
+    };
+    if let Some(store) = storage.service(&config) {
+        add(Section::of(&*store, &runtime)?)?;
+    }
+    let services = Services::make(&config, Audience::OnePerson, &storage)?;
     let issuer = public_url(&config, config.listen);
-    match services.sign_in(&config, &issuer, &services.offers(&config)?)? {
+    match services.sign_in(&config, &issuer, &services.offers(&config)?, &storage)? {
         None => add(Section::new(
             "sign-in",
             "sign-in: off; everyone who can reach the server may call everything",

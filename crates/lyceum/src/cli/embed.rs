@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use lyceum_models::embedder::{Purpose, checked};
 use serde_json::json;
 
-use crate::{config::Config, search};
+use crate::{config::Config, search, storage::Storage};
 
 /// Batch size, the same as for indexing.
 const BATCH_TEXTS: usize = 32;
@@ -22,7 +22,7 @@ const MAX_LINE_BYTES: usize = 1024 * 1024;
 #[tokio::main]
 pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
     let texts = texts(&mut io::stdin().lock())?;
-    let options = search::options(config, config.data_dir.clone());
+    let options = search::options(config, &Storage::default(), config.data_dir.clone());
     let Some(settings) = options.embedder else {
         bail!(
             "no embedding model is configured; remove kind = \"none\" from [search.embedder] in lyceum.toml"

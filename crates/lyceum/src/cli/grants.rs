@@ -5,12 +5,13 @@ use std::{
     process::ExitCode,
 };
 
+use anyhow::Context as _;
 use jiff::Timestamp;
 use lyceum_auth::{ClientGrant, end_grants};
-use lyceum_store::{Db, grants};
+use lyceum_store::grants;
 
 use super::{Format, client::client_name};
-use crate::{config::Config, finding::counted};
+use crate::{auth::existing_database, config::Config, finding::counted};
 
 /// Prints the grants of one subject, or of all; or revokes them.
 pub(super) fn grants(
@@ -19,14 +20,8 @@ pub(super) fn grants(
     end: Option<&str>,
     format: Format,
 ) -> anyhow::Result<ExitCode> {
-    let file = config.data_dir.join("auth.db");
-    if !file.exists() {
-        anyhow::bail!(
-            "there are no grants: {} does not exist. Nobody has signed in yet, or --data-dir names another folder",
-            file.display()
-        );
-    }
-    let (db, now) = (Db::open(&file)?, Timestamp::now());
+    let db = existing_database(config).context("there are no grants")?;
+    let now = Timestamp::now();
     let listed = db.read_blocking(|tx| grants::list(tx, subject, now))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     match end {

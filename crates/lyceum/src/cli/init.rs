@@ -21,6 +21,7 @@ use crate::{
     config::{Config, Overrides, Purpose, SourceArgument, is_url},
     service::Service,
     services::Services,
+    storage::Storage,
 };
 
 /// Writes the file, unless there is one.
@@ -65,7 +66,7 @@ async fn sections(
     recognised: &[RecognisedLocation],
     names: &[&SourceName],
 ) -> anyhow::Result<Vec<Section>> {
-    let services = Services::make(config, Audience::OnePerson)?;
+    let services = Services::make(config, Audience::OnePerson, &Storage::default())?;
     let reads_them =
         |service: &&Arc<dyn Service>| service.sources().iter().any(|source| names.contains(&&source.name));
     let services: Vec<&Arc<dyn Service>> = services.iter().filter(reads_them).collect();

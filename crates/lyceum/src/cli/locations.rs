@@ -19,6 +19,7 @@ use crate::{
     auth::SIGN_IN,
     config::{self, Config, Overrides, Purpose, ServiceArgument, SourceArgument},
     data_dir, knowledge, services, skills, sources,
+    storage::STORE,
 };
 
 /// Maximum size of a file to look into.
@@ -120,7 +121,7 @@ fn services_of(recognised: &[RecognisedLocation], names: &[&str]) -> Vec<Vec<Ser
     let (several_bases, several_sets) =
         (is_several(serves_documents), is_several(|one| one.skills.is_some()));
     let mut taken: BTreeSet<String> = services::KINDS.iter().map(|kind| kind.table.to_owned()).collect();
-    taken.extend([services::SERVER.to_string(), SIGN_IN.to_string()]);
+    taken.extend([services::SERVER.to_string(), SIGN_IN.to_string(), STORE.to_string()]);
     let mut own = |name: &str, suffix: &str, is_several: bool| {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let names = [name.to_owned(), format!("{name}-{suffix}")].into_iter().chain(numbered);

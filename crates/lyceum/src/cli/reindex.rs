@@ -14,6 +14,7 @@ use crate::{
     finding::counted,
     knowledge,
     search::{self, Index},
+    storage::Storage,
 };
 
 /// The arguments of `lyceum reindex`.
@@ -26,7 +27,14 @@ pub(super) struct ReindexArgs {
 
 #[tokio::main]
 pub(super) async fn reindex(config: &Config, args: &ReindexArgs) -> anyhow::Result<ExitCode> {
-    let bases = knowledge::all(config)?;
+    if config.store.is_some() {
+        anyhow::bail!(
+            "the documents and vectors of the index are in the database of [store], and each node derives its lexical index \
+             from them; to rebuild that of a node, stop it, delete the folder `search` in its data folder, and start it"
+        );
+    }
+    let storage = Storage::default();
+    let bases = knowledge::all(config, &storage)?;
     if bases.is_empty() {
         anyhow::bail!("there is nothing to index; add a [knowledge] table to lyceum.toml");
     }
@@ -59,8 +67,8 @@ async fn reindex_one(
         "could not delete the old index; if a server is running on this data folder, stop it first",
     )?;
     knowledge.sync_once(|_| {}).await.context("the sync failed")?;
-    let index = Index::open(search::options(config, folder));
-    let filled = match index.feed(config, name, knowledge).await {
+    let index = Index::open(search::options(config, &Storage::default(), folder));
+    let filled = match index.feed(config, &Storage::default(), name, knowledge).await {
         Ok(()) => until_embedded(&index, Duration::MAX).await,
         Err(error) => Err(error),
     };

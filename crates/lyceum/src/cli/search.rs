@@ -15,6 +15,7 @@ use lyceum_knowledge::{
 use lyceum_model::{Access, Caller, Domain};
 use lyceum_search::{Mode, Search, State};
 use lyceum_tools::Prefix;
+use tokio::task::block_in_place;
 
 use super::embedding::{missing, until_embedded};
 use crate::{
@@ -22,6 +23,7 @@ use crate::{
     finding::counted,
     knowledge,
     search::{self, Embedders, Index},
+    storage::Storage,
 };
 
 /// How long to wait for the model before falling back to lexical search.
@@ -84,7 +86,8 @@ enum ModeArg {
 
 #[tokio::main]
 pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result<ExitCode> {
-    let bases = selected(config, args)?;
+    let storage = block_in_place(|| Storage::open(config))?;
+    let bases = block_in_place(|| selected(config, &storage, args))?;
     let (embedders, mut opened) = (Embedders::default(), Vec::new());
     for (name, prefix, knowledge) in bases {
         let Some(folder) = search::folder(config, &name) else { continue };
@@ -92,12 +95,12 @@ pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result
             let synced = knowledge.sync_once(|_| {}).await;
             synced.with_context(|| format!("the first sync of {} failed", knowledge.source_name()))?;
         }
-        let index = Index::open(search::options_sharing(config, folder, &embedders));
+        let index = Index::open(search::options_sharing(config, &storage, folder, &embedders));
         let finder = Arc::new(KnowledgeSearch { knowledge, search: index.search.clone() });
         let access = Access::public(name.clone());
         opened.push((NamedBase { name, prefix, access, finder }, index));
     }
-    let answer = answer(config, &opened, args).await;
+    let answer = answer(config, &storage, &opened, args).await;
     let mut warnings = Vec::new();
     for (base, index) in opened {
         index.close().await;
@@ -117,12 +120,16 @@ pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result
 }
 
 /// The knowledge bases to search: all, or the one with the given name.
-fn selected(config: &Config, args: &SearchArgs) -> anyhow::Result<Vec<(Domain, Prefix, Arc<Knowledge>)>> {
+fn selected(
+    config: &Config,
+    storage: &Storage,
+    args: &SearchArgs,
+) -> anyhow::Result<Vec<(Domain, Prefix, Arc<Knowledge>)>> {
     let declared: Vec<_> = config.services_of::<KnowledgeService>().collect();
     let names = || declared.iter().map(|(one, _)| one.name.as_str()).collect::<Vec<_>>().join(", ");
     let is_selected = |name: &str| args.knowledge.as_deref().is_none_or(|selected| selected == name);
     let bases = declared.iter().filter(|(one, _)| is_selected(one.name.as_str())).map(|(one, settings)| {
-        Ok((one.name.clone(), one.prefix.clone(), knowledge::open(config, &one.name, settings)?))
+        Ok((one.name.clone(), one.prefix.clone(), knowledge::open(config, storage, &one.name, settings)?))
     });
     let bases = bases.collect::<anyhow::Result<Vec<_>>>()?;
     match &args.knowledge {
@@ -137,9 +144,14 @@ fn selected(config: &Config, args: &SearchArgs) -> anyhow::Result<Vec<(Domain, P
 }
 
 /// Updates the indexes, then runs the query.
-async fn answer(config: &Config, opened: &[(NamedBase, Index)], args: &SearchArgs) -> anyhow::Result<Answer> {
+async fn answer(
+    config: &Config,
+    storage: &Storage,
+    opened: &[(NamedBase, Index)],
+    args: &SearchArgs,
+) -> anyhow::Result<Answer> {
     for (base, index) in opened {
-        index.feed(config, &base.name, &base.finder.knowledge).await?;
+        index.feed(config, storage, &base.name, &base.finder.knowledge).await?;
         if args.mode != ModeArg::Lexical {
             wait_for_model(&index.search).await?;
             let status = until_embedded(index, EMBED_TIME).await?;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use anyhow::Context;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::block_in_place};
 use tokio_util::sync::CancellationToken;
 
 use super::{locations::RecognisedLocation, summary};
@@ -119,7 +119,9 @@ pub(super) async fn serve(
     for location in &recognised {
         tracing::info!("recognised {location}");
     }
-    let app = App::new(config, listening.addr)?;
+    // The database is not to be used on a thread that runs async tasks.
+    let addr = listening.addr;
+    let app = block_in_place(|| App::new(config, addr))?;
     greet(&app, &overrides, recognised)?;
     run(app, listening, Some(overrides)).await?;
     Ok(ExitCode::SUCCESS)

@@ -13,6 +13,7 @@ use lyceum_model::Domain;
 use lyceum_search::Status;
 use lyceum_store::jobs::Failure;
 use serde::Serialize;
+use tokio::task::block_in_place;
 
 use super::embedding::{missing, until_embedded};
 use crate::{
@@ -20,6 +21,7 @@ use crate::{
     finding::counted,
     knowledge,
     search::{self, Index},
+    storage::Storage,
 };
 
 /// How many files are named for each thing that happened.
@@ -62,7 +64,8 @@ struct UploadFailure {
 
 #[tokio::main]
 pub(super) async fn sync(config: &Config, args: &SyncArgs) -> anyhow::Result<ExitCode> {
-    let bases = knowledge::all(config)?;
+    let storage = block_in_place(|| Storage::open(config))?;
+    let bases = block_in_place(|| knowledge::all(config, &storage))?;
     if bases.is_empty() {
         anyhow::bail!("there is no knowledge base to sync; add a [knowledge] table to lyceum.toml");
     }
@@ -71,7 +74,7 @@ pub(super) async fn sync(config: &Config, args: &SyncArgs) -> anyhow::Result<Exi
         if bases.len() > 1 && !args.json {
             writeln!(io::stdout(), "{name}:")?;
         }
-        let synced = sync_one(config, args, name, knowledge).await?;
+        let synced = sync_one(config, &storage, args, name, knowledge).await?;
         is_whole &= synced.pending_objects == 0 && synced.report.failed.count == 0;
         if !args.json {
             print(&mut io::stdout().lock(), args, &synced)?;
@@ -87,6 +90,7 @@ pub(super) async fn sync(config: &Config, args: &SyncArgs) -> anyhow::Result<Exi
 /// Syncs one knowledge base, and updates its search index.
 async fn sync_one(
     config: &Config,
+    storage: &Storage,
     args: &SyncArgs,
     name: &Domain,
     knowledge: &Knowledge,
@@ -96,7 +100,7 @@ async fn sync_one(
     let synced = knowledge.sync_once(move |progress| show(&snapshot, progress)).await;
     bar.finish_and_clear();
     let report = synced.context("the sync failed")?;
-    let search = index(config, args, name, knowledge).await;
+    let search = index(config, storage, args, name, knowledge).await;
     let search = search.context("synced, but the search index could not be updated")?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     let of_failure =
@@ -109,17 +113,18 @@ async fn sync_one(
 /// Updates the index, and computes missing embeddings.
 async fn index(
     config: &Config,
+    storage: &Storage,
     args: &SyncArgs,
     name: &Domain,
     knowledge: &Knowledge,
 ) -> anyhow::Result<Option<Status>> {
     let Some(folder) = search::folder(config, name) else { return Ok(None) };
-    let mut options = search::options(config, folder);
+    let mut options = search::options(config, storage, folder);
     if args.no_embed {
         options.embedder = None;
     }
     let index = Index::open(options);
-    let filled = match index.feed(config, name, knowledge).await {
+    let filled = match index.feed(config, storage, name, knowledge).await {
         Ok(()) => until_embedded(&index, Duration::MAX).await,
         Err(error) => Err(error),
     };

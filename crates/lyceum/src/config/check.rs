@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AuthService, Config, Limits, Location, Repository, SearchService, Source, auth,
+    AuthService, Bucket, Config, Limits, Location, Repository, SearchService, SharedStore, Source, auth,
     document::Document,
     environment,
     fault::{Fault, Faults},
     git_url,
     raw::{self, Raw},
-    schema, search,
+    schema, search, store,
     table::{self, Table},
 };
 use crate::{
@@ -49,6 +49,8 @@ pub(super) fn check(
             auth: checked.auth,
             services: checked.services,
             search: checked.search,
+            store: checked.store,
+            objects: checked.objects,
             sources: checked.sources,
             machine: environment::machine(variable),
             is_written: document.has_file || !tables.is_empty(),
@@ -77,6 +79,8 @@ struct CheckedValues {
     services: Vec<Declared>,
     search: SearchService,
     auth: AuthService,
+    store: Option<SharedStore>,
+    objects: Option<Bucket>,
 }
 
 /// Validates values and collects errors, after those of the schema. It checks everything of the right type, so that
@@ -102,6 +106,7 @@ impl<'a> Checker<'a> {
         let services = tables.iter().filter_map(|table| table.declared(self, &sources)).collect();
         let search = search::service(self, &data_dir);
         let auth = auth::service(self, listen, public_url.as_deref());
+        let (store, objects) = (store::store(self), store::bucket(self, "/objects"));
         CheckedValues {
             listen,
             public_url,
@@ -114,6 +119,8 @@ impl<'a> Checker<'a> {
             services,
             search,
             auth,
+            store,
+            objects,
         }
     }
 

@@ -9,10 +9,11 @@ use lyceum_knowledge::{PublicContent, SCRIPT, SKILL};
 use lyceum_model::RelPath;
 
 use super::{
-    Bucket, KnowledgeService, Location, Source, Table,
-    check::{Checker, is_unencrypted},
+    KnowledgeService, Location, Source, Table,
+    check::Checker,
     fault::{Fault, Faults, ValueOrigin},
     raw::Publish,
+    store,
 };
 use crate::service::Settings;
 
@@ -75,7 +76,7 @@ pub(crate) fn check(
         }
     }
     let publish = publish(checker, &format!("{at}/publish"));
-    let bucket = bucket(checker, at);
+    let bucket = store::bucket(checker, &format!("{at}/bucket"));
     let drafts = source.as_ref().and_then(|source| drafts::check(checker, at, source));
     // Documents depend on all of these; if one changes, every document is parsed again.
     let web_url = source.as_ref().and_then(|source| match &source.location {
@@ -148,29 +149,4 @@ fn ontology(checker: &mut Checker<'_>, at: &str) -> Option<(Ontology, String)> {
             None
         }
     }
-}
-
-fn bucket(checker: &mut Checker<'_>, at: &str) -> Option<Bucket> {
-    let at = &format!("{at}/bucket");
-    checker.document.values.pointer(at)?;
-    let text = |checker: &Checker<'_>, key: &str| checker.text(&format!("{at}/{key}")).map(str::to_owned);
-    let endpoint = text(checker, "endpoint")?;
-    if is_unencrypted(&endpoint) {
-        checker.fault(&format!("{at}/endpoint"), "keys are not sent over plain http; use https".to_owned());
-    }
-    let mut key = |name: &str| {
-        let at = format!("{at}/{name}");
-        let variable = checker.text(&at)?;
-        let value = checker.variable(&at, variable)?;
-        checker.token_in(&at, variable, &value)
-    };
-    let (access_key, secret_key) = (key("access_key_env"), key("secret_key_env"));
-    Some(Bucket {
-        name: text(checker, "name")?,
-        endpoint,
-        region: text(checker, "region").unwrap_or_else(|| "auto".to_owned()),
-        prefix: text(checker, "prefix"),
-        access_key: access_key?,
-        secret_key: secret_key?,
-    })
 }

@@ -31,6 +31,37 @@ pub(super) struct Raw {
     pub source: Vec<Source>,
     /// Search settings.
     pub search: Search,
+    /// The database that several nodes share. Default: files in the data folder, for one node.
+    #[schemars(with = "Store")]
+    pub store: Option<Store>,
+    /// The object store of all services. Required with `[store]`. Default: the data folder.
+    #[schemars(with = "Bucket")]
+    pub objects: Option<Bucket>,
+}
+
+/// The table `[store]`: a Postgres database that all nodes of the deployment use.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
+pub(super) struct Store {
+    /// Environment variable with the address, `postgres://user:password@host[,host]/database`. With several hosts, the
+    /// one that accepts writes is used.
+    #[schemars(example = &"DATABASE_URL")]
+    pub url_env: String,
+    /// Root certificates of the database server as a PEM file. Default: those of the system.
+    #[schemars(example = &"/etc/lyceum/postgres-ca.pem")]
+    pub ca_file: Option<String>,
+    /// Whether statements are prepared by name; "unnamed" is for poolers in transaction mode that don't know prepared
+    /// statements, such as PgBouncer before 1.21. Default: "named".
+    pub statements: Option<Statements>,
+}
+
+/// Whether statements are prepared by name.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Statements {
+    Named,
+    Unnamed,
 }
 
 /// The table `[server]`.
@@ -234,7 +265,7 @@ pub(crate) struct Drafts {
     pub api: Option<String>,
 }
 
-/// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.
+/// The tables `[objects]` and `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]

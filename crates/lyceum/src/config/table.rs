@@ -14,6 +14,7 @@ use crate::{
     auth::SIGN_IN,
     service::{Declared, Kind},
     services::SERVER,
+    storage::STORE,
 };
 
 /// One service table.
@@ -63,7 +64,7 @@ impl Table {
     pub(super) fn declared(&self, checker: &mut Checker<'_>, sources: &[Source]) -> Option<Declared> {
         let name = self.name.as_deref().unwrap_or(self.kind.table);
         let parsed = Domain::parse(name).map_err(|error| checker.fault(&self.at, error.to_string())).ok();
-        if name == SERVER.as_str() || name == SIGN_IN.as_str() {
+        if name == SERVER.as_str() || name == SIGN_IN.as_str() || name == STORE.as_str() {
             checker.fault(&self.at, format!("{name} is the name of a built-in service; choose another name"));
         }
         let prefix = self.prefix(checker);

@@ -5,6 +5,7 @@ mod faults;
 mod knowledge;
 mod precedence;
 mod skills;
+mod store;
 mod values;
 
 use std::path::Path;

@@ -40,7 +40,11 @@ pub(super) async fn handle(
     let Generation { app, table, .. } = &*log.generation;
     let cors = CorsDecision::of(app, policy.cors, &request);
     let client = ClientAddr::of_request(peer, request.headers(), &app.config.trusted_proxies);
-    let mut response = match admit(app, client, serves, policy, &cors, &request) {
+    let mut admitted = admit(app, serves, policy, &cors, &request);
+    if admitted.is_ok() && policy.rate == RateClass::SignIn {
+        admitted = count_sign_in(app, client).await;
+    }
+    let mut response = match admitted {
         Err(error) => {
             if error.code == ErrorCode::RateLimited {
                 delay_refusal().await;
@@ -103,7 +107,6 @@ async fn route(
 /// Checks whether a request may proceed.
 fn admit(
     app: &App,
-    client: ClientAddr,
     serves: ConnectionUse,
     policy: Policy,
     cors: &CorsDecision,
@@ -117,12 +120,6 @@ fn admit(
         let message = "the server is shutting down; retry in a moment";
         return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));
     }
-    if policy.rate == RateClass::SignIn {
-        app.sign_in_rate.count(client, Instant::now()).map_err(|seconds| {
-            let message = "too many sign-in and token requests from this address; retry later";
-            ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
-        })?;
-    }
     let host = host_of(request).map_err(|message| ApiError::new(ErrorCode::ValidationError, message))?;
     if !app.config.hosts.allows(host) {
         let message =
@@ -134,6 +131,14 @@ fn admit(
         return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
     Ok(())
+}
+
+/// Counts a sign-in or token request of an address.
+async fn count_sign_in(app: &App, client: ClientAddr) -> Result<(), ApiError> {
+    app.sign_in_rate.count_everywhere(client, Instant::now()).await.map_err(|seconds| {
+        let message = "too many sign-in and token requests from this address; retry later";
+        ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
+    })
 }
 
 /// The host of the request: exactly one, in the header or in the request target.

@@ -7,17 +7,24 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lyceum_store::{Db, rate_limits};
+
 use super::ClientAddr;
 use crate::token_bucket::{Rate, TokenBucket};
 
 /// Maximum number of addresses with their own token bucket; further ones share a bucket.
 const MAX_ADDRESSES: usize = 10_000;
 
+/// How long the database may take to count a request.
+const SHARED_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// A token bucket per client address.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     rate: Rate,
     buckets: Mutex<HashMap<IpAddr, TokenBucket>>,
+    /// The database in which all nodes count, if there are several.
+    shared: Option<Db>,
 }
 
 impl RateLimit {
@@ -32,7 +39,26 @@ impl RateLimit {
     }
 
     pub(super) fn new(burst: u32, every: Duration) -> Self {
-        Self { rate: Rate { burst, every }, buckets: Mutex::default() }
+        Self { rate: Rate { burst, every }, buckets: Mutex::default(), shared: None }
+    }
+
+    /// The same limit for all nodes together.
+    pub(crate) fn shared_by(self, db: Option<&Db>) -> Self {
+        Self { shared: db.cloned(), ..self }
+    }
+
+    /// Counts a request at all nodes; the error is the number of seconds to wait. If the database does not answer in time,
+    /// this node counts alone.
+    pub(crate) async fn count_everywhere(&self, client: ClientAddr, now: Instant) -> Result<(), u64> {
+        self.count(client, now)?;
+        let Some(db) = &self.shared else { return Ok(()) };
+        let rate = rate_limits::Rate { burst: self.rate.burst, every: self.rate.every };
+        let name = format!("sign-in:{}", client.network());
+        let taken = db.write(name.clone(), move |tx| rate_limits::take(tx, &name, rate));
+        match tokio::time::timeout(SHARED_TIMEOUT, taken).await {
+            Ok(Ok(Err(wait))) => Err(wait.as_secs() + 1),
+            Ok(Ok(Ok(())) | Err(_)) | Err(_) => Ok(()),
+        }
     }
 
     /// Counts a request; the error is the number of seconds to wait.

@@ -19,10 +19,11 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http::{Method, Request, request::Parts};
 use http_body_util::BodyExt;
+use lyceum_store::Db;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::session::{SessionFiles, SessionNotFound, Sessions};
+use super::session::{SavedSessions, SessionNotFound, Sessions};
 use crate::config::Config;
 
 pub(super) use handler::Session;
@@ -39,14 +40,14 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 pub(crate) struct Legacy {
     service: StreamableHttpService<Session, Sessions>,
     sessions: Arc<Sessions>,
-    files: SessionFiles,
+    files: SavedSessions,
     stop: CancellationToken,
 }
 
 impl Legacy {
-    pub(crate) fn new(shared: Shared, config: &Config) -> Self {
+    pub(crate) fn new(shared: Shared, config: &Config, db: Option<&Db>) -> Self {
         let sessions = Arc::new(Sessions::new(&config.limits));
-        let files = sessions.files(&config.data_dir, &config.limits);
+        let files = sessions.saved(&config.data_dir, db, &config.limits);
         let stop = CancellationToken::new();
         // The middleware has checked Host, Origin and size already.
         let mut settings = StreamableHttpServerConfig::default()

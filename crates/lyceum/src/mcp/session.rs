@@ -1,17 +1,19 @@
 //! The sessions of earlier protocol versions: limited in memory, and persisted so that they survive a restart.
 //!
 //! A session needs what the client sent in `initialize`. That is written to a small file on the first request after
-//! the handshake. When memory is full, the session that is idle for longest is evicted, and restored from its file on
+//! the handshake, or, if several nodes share a database, to that at once. When memory is full, the session that is idle for longest is evicted, and restored from its file on
 //! its next request.
 
 mod files;
 mod index;
 pub(super) mod owner;
+mod records;
 mod slots;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
 use futures::{Stream, StreamExt};
+use lyceum_store::Db;
 use lyceum_tools::mcp::add_code;
 use rmcp::{
     model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage},
@@ -21,10 +23,11 @@ use rmcp::{
     },
 };
 
-pub(super) use files::{SessionFiles, SessionNotFound};
+pub(super) use files::{SavedSessions, SessionNotFound};
 pub(super) use slots::RequestGuard;
 
 use crate::config::Limits;
+use records::Records;
 use slots::{Phase, Slots};
 
 /// Sessions in memory: up to the limit, and beyond it only those with an in-flight request.
@@ -67,9 +70,13 @@ impl Sessions {
         }
     }
 
-    /// The session files in the data folder.
-    pub(super) fn files(&self, data_dir: &Path, limits: &Limits) -> SessionFiles {
-        SessionFiles::new(data_dir, limits, self.slots.clone())
+    /// The saved sessions: in the database that several nodes share, else in the data folder.
+    pub(super) fn saved(&self, data_dir: &Path, shared: Option<&Db>, limits: &Limits) -> SavedSessions {
+        let records = match shared {
+            Some(db) => Records::Database(db.clone()),
+            None => Records::Folder(data_dir.join("sessions")),
+        };
+        SavedSessions::new(records, limits, self.slots.clone())
     }
 
     /// Evicts the session that is idle for longest, if memory is full.

@@ -13,6 +13,7 @@ use super::skills::search_skill_set;
 use crate::{
     config::{Config, KnowledgeService, SkillsService},
     skills,
+    storage::Storage,
 };
 
 /// How long background tasks may take to end.
@@ -44,6 +45,7 @@ impl Index {
     pub(crate) async fn feed(
         &self,
         config: &Config,
+        storage: &Storage,
         name: &Domain,
         knowledge: &Knowledge,
     ) -> anyhow::Result<()> {
@@ -54,7 +56,8 @@ impl Index {
         }
         let skills = config.services_of::<SkillsService>();
         for (one, declared) in skills.filter(|(one, _)| skills::is_first_of_source(config, one)) {
-            let skills = skills::open(config, &one.name, declared, Audience::Everyone)?;
+            let open = || skills::open(config, storage, &one.name, declared, Audience::Everyone);
+            let skills = tokio::task::block_in_place(open)?;
             skills.refresh_in_turn().await;
             let skill_set = skills.state().borrow().skill_set.clone();
             if let Some(skill_set) = skill_set {

@@ -19,6 +19,7 @@ mod gateway;
 mod knowledge;
 mod library;
 mod lint;
+mod nodes;
 mod process;
 mod services;
 mod sessions;

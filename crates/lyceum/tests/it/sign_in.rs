@@ -38,7 +38,7 @@ const MEMBER: &str = "0000001e00030005000000000000000000000000000000000000000000
 const VIBECODER: &str = "0000001e00030001000000000000000000000000000000000000000000000000";
 /// All scopes, as listed in the metadata of the resource.
 const EVERYTHING: &str = "knowledge:read mcp:read skills:run sources:refresh";
-const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-rules-of-pkce";
+pub(super) const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-rules-of-pkce";
 /// The S256 code challenge of the verifier.
 const CHALLENGE: &str = "dnaPHvIvW7lKCBMM3wFRkq2HMf5rO3N_xQjRi2v3JX8";
 
@@ -72,7 +72,7 @@ impl Stage {
         Self::unregistered(change).await.registered().await
     }
 
-    async fn registered(mut self) -> Self {
+    pub(super) async fn registered(mut self) -> Self {
         let said = json!({ "client_name": "Test client", "redirect_uris": [CALLBACK] });
         let registered = self.app.send(post("/register", said.to_string())).await;
         assert_eq!(registered.status, 201, "{registered:?}");

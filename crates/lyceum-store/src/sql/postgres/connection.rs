@@ -27,6 +27,9 @@ const LIMITS: &str = "SET LOCAL statement_timeout = 30000; SET LOCAL lock_timeou
 /// Limit of one round trip, longer than the server's own: then the connection is dead.
 const ROUND_TRIP_TIMEOUT: Duration = Duration::from_secs(40);
 
+/// Limit of connecting, with TLS and the password.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Takes the lock that a write begins with, and says which transaction it is.
 const LOCK: &str = "SELECT pg_current_xact_id()::text, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8), \
      pg_advisory_xact_lock(hashtextextended(current_schema() || ':' || $1, 0))";
@@ -92,7 +95,7 @@ impl Connection {
             .map_err(|error| DbError::Unavailable(DriverError::new(&error)))?;
         let connecting = server.config.connect(server.tls.clone());
         let (client, connection) = runtime
-            .block_on(async { tokio::time::timeout(ROUND_TRIP_TIMEOUT, connecting).await })
+            .block_on(async { tokio::time::timeout(OPEN_TIMEOUT, connecting).await })
             .map_err(|error| DbError::Unavailable(DriverError::new(&error)))?
             .map_err(|error| connect_error(&error))?;
         // It ends with the client, or with an error that the client reports too.

@@ -18,6 +18,7 @@ use lyceum_search::{
 use crate::{
     config::{Config, KnowledgeService},
     search::{self, Index},
+    storage::Storage,
 };
 
 /// Interval of progress lines if standard error is not a terminal.
@@ -36,7 +37,7 @@ pub(super) async fn of_set(
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
     }
-    let index = open(config, folder, modes);
+    let index = open(config, &Storage::default(), folder, modes);
     let filled = fill(&index, pages, progress).await;
     match filled {
         Ok(()) => Ok(index),
@@ -51,13 +52,16 @@ pub(super) async fn of_set(
 pub(super) fn of_sources(config: &Config, modes: &[Mode]) -> anyhow::Result<Index> {
     let base = config.services_of::<KnowledgeService>().next();
     match base.and_then(|(base, _)| search::folder(config, &base.name)) {
-        Some(folder) if folder.is_dir() => Ok(open(config, &folder, modes)),
+        Some(folder) if folder.is_dir() => {
+            let storage = tokio::task::block_in_place(|| Storage::open(config))?;
+            Ok(open(config, &storage, &folder, modes))
+        }
         _ => bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first"),
     }
 }
 
-fn open(config: &Config, folder: &Path, modes: &[Mode]) -> Index {
-    let mut options = search::options(config, folder.to_owned());
+fn open(config: &Config, storage: &Storage, folder: &Path, modes: &[Mode]) -> Index {
+    let mut options = search::options(config, storage, folder.to_owned());
     if modes == [Mode::Lexical] {
         options.embedder = None;
     }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::{task::block_in_place, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{TASKS_TIMEOUT, signals::HangupSignal, warn_operator};
@@ -73,7 +73,7 @@ async fn reload(current: &Current, overrides: &Overrides) {
             return tracing::error!(count, "not reloaded; still using the previous configuration");
         }
     };
-    let next = match build(&old, config) {
+    let next = match block_in_place(|| build(&old, config)) {
         Ok(next) => next,
         Err(error) => {
             let error = format!("{error:#}");

@@ -36,7 +36,7 @@ fn the_committed_schema_is_the_one_that_is_checked_against() {
 #[test]
 fn every_example_is_good() {
     // The variables that the examples name.
-    const SET: [(&str, &str); 11] = [
+    const SET: [(&str, &str); 14] = [
         ("MAINNET_RPC_URL", "https://chain.example.org/a-secret"),
         ("GITHUB_WEBHOOK_SECRET", "a-secret"),
         ("COOKIE_ENCRYPTION_KEY", "0000000000000000000000000000000000000000000000000000000000000000"),
@@ -47,6 +47,9 @@ fn every_example_is_good() {
         ("DASHBOARD_SECRET", "a-secret"),
         ("DOCS_TOKEN", "a-secret"),
         ("DOMAIN_SHARED_SECRET", "a-secret"),
+        ("DATABASE_URL", "postgres://lyceum:a-secret@db.example.org/lyceum"),
+        ("S3_ACCESS_KEY_ID", "an-id"),
+        ("S3_SECRET_ACCESS_KEY", "a-secret"),
         ("LYCEUM_KEY_CI", "lyc_key_000000000000000000000000000000000000000000000000000000000000000072215969"),
     ];
     let set = |name: &str| SET.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).into());

@@ -26,7 +26,7 @@ fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
         "2: auth.foo: unknown key; valid keys: anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
     );
     check("sources = 1", "1: sources: unknown key; did you mean source?");
-    let keys = "auth, knowledge, library, limits, search, server, skills, source, upstream";
+    let keys = "auth, knowledge, library, limits, objects, search, server, skills, source, store, upstream";
     check("[database]", &format!("1: database: unknown key; valid keys: {keys}"));
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nbrunch = \"main\"";
     check(text, "4: source \"kb\".brunch: unknown key; did you mean branch?");
@@ -218,7 +218,7 @@ path = "./kb"
       lyceum.toml:7: server.allowed_origins.1: "app.example.org" is not an origin; write scheme, host and port only, such as "https://app.example.org"
       lyceum.toml:7: server.allowed_origins.2: must be a string
       lyceum.toml:10: limits.body_bytes: 10 is less than the minimum of 1024; write for example body_bytes = 4194304
-      lyceum.toml:12: database: unknown key; valid keys: auth, knowledge, library, limits, search, server, skills, source, upstream
+      lyceum.toml:12: database: unknown key; valid keys: auth, knowledge, library, limits, objects, search, server, skills, source, store, upstream
       lyceum.toml:16: auth.mode: is not an allowed value; write one of "oauth", "api-key", "github-pat", "open"
       lyceum.toml:18: source 1: name is missing; write for example name = "kb"
       lyceum.toml:21: source "kb": write either url (a Git repository) or path (a folder)

@@ -1,5 +1,7 @@
 //! Sessions after a restart.
 
+use std::path::Path;
+
 use rmcp::model::InitializeRequestParams;
 
 use super::*;
@@ -8,9 +10,9 @@ use crate::config::Config;
 const ID: &str = "01234567-89ab-cdef-0123-456789abcdef";
 
 /// The sessions of a folder, as a newly started process knows them.
-fn started(folder: &Path) -> SessionFiles {
+fn started(folder: &Path) -> SavedSessions {
     let limits = Config::from_text(Path::new("lyceum.toml"), "").unwrap().limits;
-    SessionFiles::new(folder, &limits, Arc::default())
+    SavedSessions::new(Records::Folder(folder.join("sessions")), &limits, Arc::default())
 }
 
 /// S15: a session that was opened before sign-in belongs to the first subject that uses it, also after a restart.
