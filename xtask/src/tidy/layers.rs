@@ -58,7 +58,14 @@ const LAYERS: &[(&str, MayUse)] = &[
     ),
     (
         "lyceum-library",
-        Only(&["lyceum-model", "lyceum-content", "lyceum-net", "lyceum-source", "lyceum-tools"]),
+        Only(&[
+            "lyceum-model",
+            "lyceum-content",
+            "lyceum-net",
+            "lyceum-source",
+            "lyceum-search",
+            "lyceum-tools",
+        ]),
     ),
     (
         "lyceum",
