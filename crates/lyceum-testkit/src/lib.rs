@@ -12,6 +12,6 @@ mod serving;
 pub use chain::{ChainBehavior, TestChain};
 pub use fixture::fixture_hub;
 pub use git_server::{Checkout, Delivery, GitServer, Outcome, ServerBehavior, TestRepository, signature};
-pub use github::{ContentsRequest, ScriptedResponse, TestGitHub};
+pub use github::{ContentsRequest, ScriptedResponse, TestGitHub, app_key};
 pub use model_folder::{float_model_folder, model_folder};
 pub use sample_extension::sample_extension;
