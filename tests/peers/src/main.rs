@@ -9,6 +9,7 @@ mod claude;
 mod conformance;
 mod git_server;
 mod inspector;
+mod library;
 mod otlp;
 mod python;
 mod s3;
@@ -64,6 +65,9 @@ const CHECKS: &[Check] = &[
     ("Inspector verifies a folder over stdio, legacy", |scene| {
         inspector::verifies_over_stdio(scene, "legacy")
     }),
+    ("library: Inspector reads from emulate, modern", |scene| library::inspector(scene, "modern")),
+    ("library: Inspector reads from emulate, legacy", |scene| library::inspector(scene, "legacy")),
+    ("library: Claude Code connects with a GitHub token", library::claude_code),
     ("mcp-remote", python::through_mcp_remote),
     ("Python client over HTTP, auto", |scene| python::over_http(scene, python::Mode::Auto)),
     ("Python client over HTTP, legacy", |scene| python::over_http(scene, python::Mode::Legacy)),
