@@ -1,10 +1,11 @@
 //! GitHub personal access tokens as bearer tokens, for servers that enable them.
 //!
 //! A token is checked at GitHub and never stored: the cache has a keyed hash of it with its owner, or that it is
-//! invalid. The caller carries it during the request, for services that read GitHub on their behalf. Anyone can make up tokens, so concurrent lookups are limited per address, and some are reserved for
-//! tokens that were valid before.
+//! invalid. The caller carries it during the request, for services that read GitHub on their behalf. Anyone can make up
+//! tokens, so concurrent lookups are limited per address, and some are reserved for tokens that were valid before.
+//! Concurrent requests with one token make one lookup.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, sync::Arc};
 
 use base64::{
     Engine,
@@ -13,6 +14,7 @@ use base64::{
 };
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::Credential;
+use lyceum_net::SingleFlight;
 use quick_cache::sync::Cache;
 
 use crate::{
@@ -50,9 +52,16 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Looks up owners of GitHub tokens.
 #[derive(Debug)]
 pub(crate) struct Pats {
+    key: Key,
+    lookups: Arc<Lookups>,
+    flights: SingleFlight<[u8; 32], Result<u64, AdmissionError>>,
+}
+
+/// Lookups at GitHub, and their cached results.
+#[derive(Debug)]
+struct Lookups {
     github: GitHub,
     ttl: SignedDuration,
-    key: Key,
     valid: Cache<[u8; 32], (u64, Timestamp)>,
     invalid: Cache<[u8; 32], Timestamp>,
     limits: ConcurrencyLimits,
@@ -84,7 +93,8 @@ pub(crate) struct PatOwner {
 impl Pats {
     pub(crate) fn new(github: GitHub, ttl: SignedDuration, key: Key) -> Self {
         let (valid, invalid) = (Cache::new(CACHE_CAPACITY), Cache::new(CACHE_CAPACITY));
-        Self { github, ttl, key, valid, invalid, limits: ConcurrencyLimits::default() }
+        let lookups = Lookups { github, ttl, valid, invalid, limits: ConcurrencyLimits::default() };
+        Self { key, lookups: Arc::new(lookups), flights: SingleFlight::default() }
     }
 
     /// Finds the owner of a token, for a request from an address.
@@ -96,18 +106,41 @@ impl Pats {
     ) -> Result<PatOwner, AdmissionError> {
         let token = decode(sent).ok_or(AdmissionError::BadToken)?;
         let is_personal = !token.starts_with(OAUTH_PREFIX);
-        let id = self.id_of(&token, from, now).await?;
-        Ok(PatOwner { id, is_personal, token: Credential::new(token) })
+        let (hash, token) = (self.hash(&token), Credential::new(token));
+        let id = match self.lookups.cached(&hash, now) {
+            CachedOwner::Valid(id) => id,
+            CachedOwner::Invalid => return Err(AdmissionError::BadToken),
+            CachedOwner::Stale | CachedOwner::Unknown => {
+                let (lookups, token) = (self.lookups.clone(), token.clone());
+                let lookup = async move { lookups.id_of(hash, &token, from, now).await };
+                self.flights.join(hash, lookup).await?
+            }
+        };
+        Ok(PatOwner { id, is_personal, token })
     }
 
-    /// Whether it would be looked up at GitHub for the first time, which anyone can cause.
+    /// Whether it would cause a lookup at GitHub, for the first time, which anyone can.
     pub(crate) fn is_new(&self, sent: &str, now: Timestamp) -> bool {
         let hash = decode(sent).map(|token| self.hash(&token));
-        hash.is_some_and(|hash| matches!(self.cached(&hash, now), CachedOwner::Unknown))
+        hash.is_some_and(|hash| {
+            matches!(self.lookups.cached(&hash, now), CachedOwner::Unknown) && !self.flights.is_running(&hash)
+        })
     }
 
-    async fn id_of(&self, token: &str, from: Option<IpAddr>, now: Timestamp) -> Result<u64, AdmissionError> {
-        let hash = self.hash(token);
+    fn hash(&self, token: &str) -> [u8; 32] {
+        self.key.tag(Purpose::Pat, token.as_bytes())
+    }
+}
+
+impl Lookups {
+    async fn id_of(
+        &self,
+        hash: [u8; 32],
+        token: &Credential,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<u64, AdmissionError> {
+        // Another lookup may have ended since.
         let (max, key_limit) = match self.cached(&hash, now) {
             CachedOwner::Valid(id) => return Ok(id),
             CachedOwner::Invalid => return Err(AdmissionError::BadToken),
@@ -117,7 +150,7 @@ impl Pats {
             }
         };
         let _permit = self.limits.try_acquire(max, key_limit).ok_or(AdmissionError::Unavailable)?;
-        match self.github.owner(token).await {
+        match self.github.owner(token.reveal()).await {
             Ok(Owner::User(id)) => {
                 self.valid.insert(hash, (id, now));
                 Ok(id)
@@ -143,10 +176,6 @@ impl Pats {
             (None, Some(checked_at)) if now.duration_since(checked_at) < INVALID_TTL => CachedOwner::Invalid,
             (None, _) => CachedOwner::Unknown,
         }
-    }
-
-    fn hash(&self, token: &str) -> [u8; 32] {
-        self.key.tag(Purpose::Pat, token.as_bytes())
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Files<'a> {
     pub paths: Vec<&'a RelPath>,
     /// Reads a file as text; `None` if it is unreadable, too large or not UTF-8.
     pub read: &'a dyn Fn(&RelPath) -> Option<String>,
+    /// The link to a file at its commit.
+    pub link: &'a dyn Fn(&RelPath) -> Option<String>,
 }
 
 impl Files<'_> {

@@ -7,10 +7,16 @@ use lyceum_model::RelPath;
 use lyceum_source::Snapshot;
 use serde_json::{Value, json};
 
-use crate::PartKind;
+use crate::{
+    PartKind, PartOptions,
+    search::{Listed, Listing},
+};
 
 /// Maximum size of a file whose frontmatter is read, in bytes.
 const MAX_FILE_BYTES: u64 = 2 * 1024 * 1024;
+
+/// Start of the version of a snapshot whose files are of no commit.
+const NO_COMMIT: &str = "tree-";
 
 /// The indexes of all parts; `None` before the first sync of their source.
 #[derive(Debug, Clone, Default)]
@@ -30,24 +36,47 @@ pub struct Indexed<T> {
     pub index: T,
     /// The snapshot.
     pub snapshot: Snapshot,
+    /// The commit of the snapshot, if its files are those of one.
+    pub(crate) commit: Option<String>,
+    /// What it lists, to search.
+    pub(crate) listing: Listing,
 }
 
 impl Indexes {
     /// Builds the index of a part. Blocks.
-    pub(crate) fn build(&mut self, kind: PartKind, snapshot: &Snapshot, path: Option<&RelPath>) {
+    pub(crate) fn build(&mut self, kind: PartKind, snapshot: &Snapshot, part: &PartOptions) {
+        let commit = Some(snapshot.version()).filter(|version| !version.starts_with(NO_COMMIT));
         let read = |path: &RelPath| String::from_utf8(snapshot.read(path, MAX_FILE_BYTES).ok()?).ok();
-        let files = Files { paths: snapshot.files().keys().collect(), read: &read };
-        let snapshot = snapshot.clone();
+        let link = |path: &RelPath| part.link(commit.as_deref()?, path);
+        let files = Files { paths: snapshot.files().keys().collect(), read: &read, link: &link };
+        let (snapshot, path, commit) = (snapshot.clone(), part.path.as_ref(), commit.clone());
         match kind {
             PartKind::Skills => {
-                self.skills = Some(Arc::new(Indexed { index: SkillsIndex::build(&files, path), snapshot }));
+                let index = SkillsIndex::build(&files, path);
+                let listing = Listing::new(index.entries.iter().map(Listed::skill));
+                self.skills = Some(Arc::new(Indexed { index, snapshot, commit, listing }));
             }
             PartKind::Agents => {
-                self.agents = Some(Arc::new(Indexed { index: AgentsIndex::build(&files, path), snapshot }));
+                let index = AgentsIndex::build(&files, path);
+                let listing = Listing::new(index.entries.iter().map(Listed::agent));
+                self.agents = Some(Arc::new(Indexed { index, snapshot, commit, listing }));
             }
             PartKind::Docs => {
-                self.docs = Some(Arc::new(Indexed { index: DocsIndex::build(&files, path), snapshot }));
+                let index = DocsIndex::build(&files, path);
+                let pages = index.pages.iter();
+                let listing =
+                    Listing::new(pages.map(|(keys, path)| Listed::page(&index, keys, path, link(path))));
+                self.docs = Some(Arc::new(Indexed { index, snapshot, commit, listing }));
             }
+        }
+    }
+
+    /// What a part lists, to search.
+    pub(crate) fn listing(&self, kind: PartKind) -> Option<&Listing> {
+        match kind {
+            PartKind::Skills => self.skills.as_ref().map(|skills| &skills.listing),
+            PartKind::Agents => self.agents.as_ref().map(|agents| &agents.listing),
+            PartKind::Docs => self.docs.as_ref().map(|docs| &docs.listing),
         }
     }
 

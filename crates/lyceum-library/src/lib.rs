@@ -11,6 +11,7 @@ mod index;
 mod part;
 mod read;
 mod resources;
+mod search;
 mod service;
 mod tools;
 
@@ -42,6 +43,7 @@ pub fn register(
     if library.has(PartKind::Docs) {
         builder = builder.tool::<tools::ListDocs>(domain, library)?.tool::<tools::GetDoc>(domain, library)?;
     }
+    builder = builder.tool::<tools::SearchLibrary>(domain, library)?;
     resources::register(builder, domain, library)
 }
 

@@ -1,7 +1,10 @@
 //! A part of the library: the skills, agent profiles or docs of one source, and how their contents are read.
 
 use lyceum_model::{RelPath, SourceName};
-use lyceum_source::github::{GitHub, RepoName};
+use lyceum_source::{
+    file_link,
+    github::{GitHub, RepoName},
+};
 
 /// Which part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,6 +26,8 @@ pub struct PartOptions {
     pub path: Option<RelPath>,
     /// How contents are read.
     pub reader: Reader,
+    /// Template of links to its files, with `{commit}` and `{path}`; `None` without links.
+    pub links: Option<String>,
 }
 
 /// How contents are read.
@@ -62,6 +67,13 @@ impl PartKind {
     /// The file that its index is written to.
     pub fn file_name(self) -> String {
         format!("{}-index.json", self.as_str())
+    }
+}
+
+impl PartOptions {
+    /// The link to a file, at a commit or on a branch.
+    pub(crate) fn link(&self, at: &str, path: &RelPath) -> Option<String> {
+        self.links.as_ref().map(|template| file_link(template, at, path.as_str()))
     }
 }
 

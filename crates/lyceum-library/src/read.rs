@@ -33,6 +33,16 @@ pub(crate) enum Freshness {
 pub(crate) struct Found {
     pub(crate) path: RelPath,
     pub(crate) file: Arc<File>,
+    /// The commit of the server's copy, if it has the same version of the file.
+    pub(crate) commit: Option<String>,
+    /// Link to the file at that commit, or on its branch.
+    pub(crate) url: Option<String>,
+}
+
+impl Found {
+    fn new(path: RelPath, file: Arc<File>) -> Self {
+        Self { path, file, commit: None, url: None }
+    }
 }
 
 /// Reads the first of these paths that is a file. `snapshot` is the server's own copy.
@@ -51,7 +61,7 @@ pub(crate) async fn read(
             let hash = github.token_hash(Some(&token));
             let key = Arc::new(Key { token: hash, repo: repo.clone(), branch: branch.clone(), paths });
             let entry = read_live(cache, github, token, key, freshness).await?;
-            Ok(Found { path: entry.path.clone(), file: entry.file.clone() })
+            Ok(Found::new(entry.path.clone(), entry.file.clone()))
         }
         Reader::Server { .. } => {
             let snapshot = snapshot.ok_or(ReadFailure::Missing)?;
@@ -149,7 +159,7 @@ fn read_copy(snapshot: &Snapshot, paths: Vec<RelPath>) -> Result<Found, ReadFail
             Err(error) => return Err(ReadFailure::Unreadable(error.to_string())),
         };
         let sha = blob_id(&bytes).unwrap_or_default();
-        return Ok(Found { path, file: Arc::new(File { bytes, sha }) });
+        return Ok(Found::new(path, Arc::new(File { bytes, sha })));
     }
     Err(ReadFailure::Missing)
 }

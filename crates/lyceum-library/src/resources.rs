@@ -7,9 +7,10 @@ use lyceum_content::knowledge::completions;
 use lyceum_model::{Access, Domain};
 use lyceum_tools::{
     Address, Outcome, RegistryBuilder, RegistryError, TemplateEntry,
-    mcp::{CacheScope, ReadResourceResult, ResourceContents, ResourceTemplate},
+    mcp::{CacheScope, MetaObject, ReadResourceResult, ResourceContents, ResourceTemplate},
 };
 use percent_encoding::percent_decode_str;
+use serde_json::json;
 
 use crate::{Library, PartKind, read::Found, tools};
 
@@ -71,7 +72,11 @@ fn variable(address: &Address, name: &str) -> String {
 /// The file as a resource. Only its reader may cache it: others may not be allowed to read it.
 fn result(address: &Address, found: &Found) -> Outcome<ReadResourceResult> {
     let text = String::from_utf8_lossy(&found.file.bytes).into_owned();
-    let contents = ResourceContents::text(text, address.uri.clone()).with_mime_type(MARKDOWN);
+    let mut meta = MetaObject::new();
+    let provenance =
+        json!({ "path": found.path, "sha": found.file.sha, "commit": found.commit, "url": found.url });
+    meta.insert("lyceum/provenance".to_owned(), provenance);
+    let contents = ResourceContents::text(text, address.uri.clone()).with_mime_type(MARKDOWN).with_meta(meta);
     let mut result = ReadResourceResult::new(vec![contents]);
     result.cache_scope = Some(CacheScope::Private);
     Outcome::Done(result)

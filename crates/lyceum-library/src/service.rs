@@ -194,7 +194,7 @@ impl Library {
             if before.snapshot(*kind).is_some_and(|known| snapshot.changed_since(known) == 0) {
                 continue;
             }
-            built.build(*kind, snapshot, part.path.as_ref());
+            built.build(*kind, snapshot, part);
             log_index(*kind, name, &built, &before);
         }
         let commit = Some(snapshot.version());
@@ -216,6 +216,11 @@ impl Library {
         let cause: Vec<String> = causes.map(ToString::to_string).collect();
         tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "sync failed; the last good index is served");
         self.state.send_modify(|state| drop(state.errors.insert(name.clone(), error.to_string())));
+    }
+
+    /// What is indexed now.
+    pub(crate) fn now<T>(&self, of: impl FnOnce(&Indexes) -> T) -> T {
+        of(&self.state.borrow().indexes)
     }
 
     /// The index of a part; waits for the first one.

@@ -45,6 +45,7 @@ impl Bench {
             source: name.clone(),
             path: folder_of_parts.map(|folder| RelPath::parse(folder).unwrap()),
             reader: Reader::Caller { github: client, repo, branch: "main".to_owned() },
+            links: Some("https://github.com/acme/kb/blob/{commit}/{path}".to_owned()),
         };
         let parts: BTreeMap<_, _> = PartKind::ALL.into_iter().map(|kind| (kind, part.clone())).collect();
         let source = Source::Folder(Folder::new(folder.path()));
@@ -202,7 +203,7 @@ async fn lists_are_paged() {
     }
     let name = SourceName::parse("kb").unwrap();
     let reader = Reader::Server { repo: "kb".to_owned(), branch: None };
-    let part = PartOptions { source: name.clone(), path: None, reader };
+    let part = PartOptions { source: name.clone(), path: None, reader, links: None };
     let source = Source::Folder(Folder::new(folder.path()));
     let library = Library::new(Options {
         sources: vec![SourceOptions { name, source, poll: Duration::from_secs(900) }],

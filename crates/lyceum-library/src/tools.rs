@@ -1,4 +1,4 @@
-//! The seven tools, a file each.
+//! The eight tools, a file each.
 
 mod get_agent;
 mod get_doc;
@@ -7,6 +7,7 @@ mod get_skill_file;
 mod list_agents;
 mod list_docs;
 mod list_skills;
+mod search_library;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub(crate) use get_skill_file::GetSkillFile;
 pub(crate) use list_agents::ListAgents;
 pub(crate) use list_docs::ListDocs;
 pub(crate) use list_skills::ListSkills;
+pub(crate) use search_library::SearchLibrary;
 
 use crate::{
     Indexed, Indexes, Library, PartKind, PartOptions, Reader,
@@ -80,11 +82,18 @@ pub(crate) struct TextOutput {
     path: String,
     /// Git's id of this version of the file.
     sha: String,
+    /// The commit that this version was seen at; absent if it is newer than the lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    /// Link to the file at that commit, or else on its branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
 }
 
 impl TextOutput {
-    fn new(name: String, found: &Found) -> Self {
-        Self { name, content: text(found), path: found.path.to_string(), sha: found.file.sha.clone() }
+    fn new(name: String, found: Found) -> Self {
+        let (content, path, sha) = (text(&found), found.path.to_string(), found.file.sha.clone());
+        Self { name, content, path, sha, commit: found.commit, url: found.url }
     }
 }
 
@@ -117,7 +126,7 @@ impl<'a, T> Open<'a, T> {
         let options =
             library.parts.get(&kind).ok_or_else(|| Error::internal("the part is not configured"))?;
         let needs_index = options.path.is_none() || matches!(options.reader, Reader::Server { .. });
-        let now = of(&library.state().borrow().indexes);
+        let now = library.now(&of);
         let indexed = match now {
             None if needs_index => Some(library.index(kind, of).await?),
             now => now,
@@ -142,10 +151,10 @@ impl<'a, T> Open<'a, T> {
 
     /// Refuses what is not in the index, unless GitHub decides with the caller's token: of the server's copy, only what is
     /// listed is served, not the rest of the repository.
-    fn check_unlisted(&self, path: &RelPath, hint: &str) -> Result<(), Error> {
+    fn check_unlisted(&self, path: &RelPath, hint: impl Fn() -> String) -> Result<(), Error> {
         match &self.options.reader {
             Reader::Caller { .. } => Ok(()),
-            reader @ Reader::Server { .. } => Err(ReadFailure::Missing.into_error(reader, path, hint)),
+            reader @ Reader::Server { .. } => Err(ReadFailure::Missing.into_error(reader, path, &hint())),
         }
     }
 
@@ -155,30 +164,51 @@ impl<'a, T> Open<'a, T> {
         call: &Call,
         paths: Vec<RelPath>,
         freshness: Freshness,
-        hint: &str,
+        hint: impl Fn() -> String,
     ) -> Result<Found, Error> {
         let snapshot = self.indexed.as_ref().map(|indexed| indexed.snapshot.clone());
         let (reader, first) = (&self.options.reader, paths.first().cloned());
         let found = read(&self.library.cache, reader, call.caller(), snapshot, paths, freshness).await;
-        found.map_err(|failure| match first {
-            Some(path) => failure.into_error(reader, &path, hint),
+        let found = found.map_err(|failure| match first {
+            Some(path) => failure.into_error(reader, &path, &hint()),
             None => Error::Failed { code: ErrorCode::NotFound, message: ReadFailure::Missing.to_string() },
-        })
+        })?;
+        Ok(self.linked(found))
+    }
+
+    /// The file with its link: at the commit of the server's copy if that has this version of it, else on the branch.
+    fn linked(&self, found: Found) -> Found {
+        let indexed = self.indexed.as_ref();
+        let is_there = |indexed: &&Arc<Indexed<T>>| match &self.options.reader {
+            Reader::Server { .. } => true,
+            Reader::Caller { .. } => {
+                let known = indexed.snapshot.files().get(&found.path);
+                known.and_then(|file| file.stamp.durable()).as_ref() == Some(&found.file.sha)
+            }
+        };
+        let commit = indexed.filter(is_there).and_then(|indexed| indexed.commit.clone());
+        let at = commit.as_deref().or_else(|| self.options.reader.branch());
+        let url = at.and_then(|at| self.options.link(at, &found.path));
+        Found { commit, url, ..found }
     }
 }
 
 /// What to do if nothing has that name: the most similar names, and the tool that lists all.
 fn hint<'a>(name: &str, names: impl Iterator<Item = &'a str>, list: &str) -> String {
+    match similar(name, names).as_slice() {
+        [] => format!("{list} lists all"),
+        some => format!("did you mean {}? {list} lists all", some.join(", ")),
+    }
+}
+
+/// The most similar names, best first.
+fn similar<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut close: Vec<(f64, &str)> = names
         .map(|known| (similarity(name, known), known))
         .filter(|(similarity, known)| *similarity >= MIN_SIMILARITY && *known != name)
         .collect();
     close.sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
-    let close: Vec<&str> = close.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name).collect();
-    match close.as_slice() {
-        [] => format!("{list} lists all"),
-        some => format!("did you mean {}? {list} lists all", some.join(", ")),
-    }
+    close.into_iter().take(MAX_SUGGESTIONS).map(|(_, name)| name).collect()
 }
 
 /// How similar two names are, from 0 to 1. Two letters in the wrong order, or one too many, are a typo.

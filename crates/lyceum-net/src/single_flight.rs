@@ -44,6 +44,11 @@ where
         self.flight(key, work).await
     }
 
+    /// Whether somebody waits for the work of that key now.
+    pub fn is_running(&self, key: &K) -> bool {
+        self.0.flights().get(key).is_some_and(|(_, flight)| flight.upgrade().is_some())
+    }
+
     fn flight<W>(&self, key: K, work: W) -> Shared<BoxFuture<'static, V>>
     where
         W: Future<Output = V> + Send + 'static,
@@ -130,9 +135,9 @@ mod tests {
         {
             let mut left = Box::pin(flights.join("one", std::future::pending()));
             assert!(futures::poll!(&mut left).is_pending());
-            assert_eq!(flights.0.flights().len(), 1);
+            assert!(flights.is_running(&"one") && !flights.is_running(&"two"));
         }
-        assert!(flights.0.flights().is_empty());
+        assert!(!flights.is_running(&"one") && flights.0.flights().is_empty());
         assert_eq!(flights.join("one", async { 2 }).await, 2);
     }
 

@@ -40,6 +40,11 @@ pub enum Error {
         #[source]
         message: GitMessage,
     },
+    /// The GitHub App has no token for the installation.
+    #[error(
+        "cannot get a token of the GitHub App: {0}; check app_id, installation_id and the key, and that the app is installed"
+    )]
+    App(#[source] crate::github::Error),
     /// `git` timed out and was killed.
     #[error(
         "git did not finish within {} seconds and was killed; retry, or check whether the server is slow or waits for input",
@@ -85,7 +90,7 @@ impl Error {
             Self::Settings(_) | Self::NoFolder(_) | Self::FolderDenied(_) | Self::TooManyFiles { .. } => {
                 ErrorCode::ValidationError
             }
-            Self::Git { .. } => ErrorCode::UpstreamError,
+            Self::Git { .. } | Self::App(_) => ErrorCode::UpstreamError,
             Self::TooSlow { .. } => ErrorCode::Timeout,
             Self::Busy => ErrorCode::Unavailable,
             Self::NoGit(_) | Self::Occupied | Self::Damaged(_) | Self::Watch { .. } | Self::Io { .. } => {

@@ -4,6 +4,7 @@
 //! deadline and every response a size limit; while a token is rate-limited, nothing is sent with it. Tokens are never
 //! stored: what is remembered about one is keyed by a hash with a random key of this process.
 
+mod app;
 mod contents;
 mod error;
 mod git_data;
@@ -29,6 +30,7 @@ use tokio::{
     time::{Instant, sleep, timeout_at},
 };
 
+pub use app::{App, AppError, AppSettings};
 pub use contents::{Contents, EntryKind, Fetched, File, MAX_FILE_BYTES, blob_id};
 pub use error::Error;
 pub use git_data::{Commit, Created, NewCommit, Remote};

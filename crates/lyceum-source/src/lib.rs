@@ -33,7 +33,7 @@ pub use source::{Kind, Source};
 pub use source_watch::SourceWatch;
 pub use stamp::Stamp;
 pub use watch::{Change, Watch, watch};
-pub use web::{encode_path, file_links};
+pub use web::{encode_path, file_link, file_links};
 pub use webhook::{Excerpt, Push, SignatureCheck};
 
 /// Maximum number of files of a source.

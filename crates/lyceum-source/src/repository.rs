@@ -23,10 +23,11 @@ use lyceum_net::Secret;
 use crate::{
     Error, Fault, ReadError, Snapshot,
     git::{self, Invocation},
+    github::App,
     source::blocking,
 };
-use address::Address;
 pub(crate) use address::Login;
+use address::{Access, Address};
 use clone_dir::{CloneDir, State};
 pub use file_commit::{FileCommit, Pushed};
 use lock::Lock;
@@ -51,6 +52,8 @@ pub struct Settings {
     pub branch: String,
     /// Token for https; without it, git uses the machine's credential helpers.
     pub token: Option<Secret>,
+    /// GitHub App whose installation tokens are used instead.
+    pub app: Option<App>,
     /// The clone folder. Sibling names that start with its name and a dot are reserved too.
     pub folder: PathBuf,
     /// This program, which `git` runs to get the token; it calls [`askpass`](crate::askpass()).
@@ -77,7 +80,7 @@ struct Inner {
     branch: String,
     /// The full ref name of the branch.
     reference: String,
-    login: Option<Login>,
+    access: Option<Access>,
     clone_dir: CloneDir,
     git: PathBuf,
     limits: Limits,
@@ -99,6 +102,7 @@ impl Settings {
             url: url.into(),
             branch: "main".to_owned(),
             token: None,
+            app: None,
             folder: folder.into(),
             askpass: askpass.into(),
             git: PathBuf::from("git"),
@@ -129,8 +133,8 @@ impl Repository {
         if address.had_secret() {
             tracing::warn!(source.url = url, "the repository URL contains a password; use token_env instead");
         }
-        let login = address.login(settings.token, settings.askpass);
-        if login.as_ref().is_some_and(|login| login.origin.is_unencrypted()) {
+        let access = address.access(settings.app, settings.token, settings.askpass);
+        if access.as_ref().is_some_and(|access| access.origin.is_unencrypted()) {
             return Err(Error::Settings(
                 "refusing to send a token over plain http; use an https URL".to_owned(),
             ));
@@ -139,7 +143,7 @@ impl Repository {
             url,
             branch: settings.branch,
             reference,
-            login,
+            access,
             clone_dir: CloneDir::new(settings.folder),
             git: settings.git,
             limits: settings.limits,
@@ -224,7 +228,7 @@ impl Repository {
         arguments.extend(["--template=", "--config", &from, "--branch", self.branch()].map(OsStr::new));
         arguments.extend(["--", self.url()].map(OsStr::new));
         arguments.push(temp_clone.path().as_os_str());
-        self.git(lock, &arguments, self.0.limits.clone).await?;
+        self.git_remote(lock, &arguments, self.0.limits.clone).await?;
         let inner = self.0.clone();
         blocking("move the clone into place", move || {
             inner.clone_dir.install(&temp_clone)?;
@@ -247,7 +251,7 @@ impl Repository {
         let refspec = format!("+{0}:{0}", self.0.reference);
         let mut arguments = self.in_clone(&options);
         arguments.extend(["--no-recurse-submodules", "--", self.url(), &refspec].map(OsStr::new));
-        match self.git(lock, &arguments, self.0.limits.fetch).await {
+        match self.git_remote(lock, &arguments, self.0.limits.fetch).await {
             // Objects of another repository can conflict, such as another hash format.
             Err(Error::Git { fault: Fault::Other, message, .. }) if !is_ours => {
                 return Err(Error::Damaged(message.into()));
@@ -306,9 +310,31 @@ impl Repository {
         git_dir.into_iter().chain(arguments.iter().map(|text| OsStr::new(*text))).collect()
     }
 
+    /// Runs git with access to the server.
+    async fn git_remote(&self, lock: &Lock, arguments: &[&OsStr], limit: Duration) -> Result<(), Error> {
+        let Some(access) = &self.0.access else { return self.git(lock, arguments, limit).await };
+        let login = access.login().await?;
+        let done = self.git_with(lock, arguments, limit, Some(&login)).await;
+        if matches!(done, Err(Error::Git { fault: Fault::Denied, .. })) {
+            access.refused();
+        }
+        done
+    }
+
+    /// Runs git on the clone only.
     async fn git(&self, lock: &Lock, arguments: &[&OsStr], limit: Duration) -> Result<(), Error> {
-        let Inner { git, branch, login, .. } = &*self.0;
-        let invocation = Invocation { git, arguments, login: login.as_ref(), limit, branch };
+        self.git_with(lock, arguments, limit, None).await
+    }
+
+    async fn git_with(
+        &self,
+        lock: &Lock,
+        arguments: &[&OsStr],
+        limit: Duration,
+        login: Option<&Login>,
+    ) -> Result<(), Error> {
+        let Inner { git, branch, .. } = &*self.0;
+        let invocation = Invocation { git, arguments, login, limit, branch };
         let message = git::run(&invocation, |group| lock.record_group(group)).await?;
         if let Some(address) = message.moved_to() {
             tracing::warn!(source.url = self.url(), address, "the repository has moved; update its URL");

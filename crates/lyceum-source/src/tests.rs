@@ -1,5 +1,6 @@
 //! Folders and repositories, with the real `git` and a real server.
 
+mod apps;
 mod bundles;
 mod damage;
 mod exclusions;

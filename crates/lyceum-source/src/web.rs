@@ -44,6 +44,11 @@ pub fn file_links(repository: &str) -> Option<String> {
     (path.contains('/')).then(|| format!("https://{host}/{path}{template}"))
 }
 
+/// The link to a file by a template of [`file_links`], at a commit or on a branch.
+pub fn file_link(template: &str, at: &str, path: &str) -> String {
+    template.replace("{commit}", &encode_path(at)).replace("{path}", &encode_path(path))
+}
+
 /// Percent-encodes a path for a URL.
 pub fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, IN_PATH).to_string()

@@ -3,6 +3,7 @@
 //! It responds as GitHub documents it: 401 for an invalid token, 404 for a membership that does not exist or is not
 //! visible, and 200 with an error for an invalid code.
 
+mod app;
 mod contents;
 mod git_data;
 
@@ -13,6 +14,7 @@ use std::{
     net::SocketAddr,
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -21,10 +23,12 @@ use hyper::{Request, Response, StatusCode, Uri, body::Incoming, header};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 
+pub use app::app_key;
 pub use contents::{ContentsRequest, ScriptedResponse};
 pub use git_data::TestPullRequest;
 
 use crate::serving::serve;
+use app::Apps;
 use contents::Repositories;
 use git_data::GitData;
 
@@ -39,6 +43,7 @@ pub struct TestGitHub {
 
 #[derive(Default)]
 struct State {
+    apps: Apps,
     repositories: Repositories,
     /// Repositories whose Git objects can be written.
     writable: Vec<GitData>,
@@ -89,6 +94,11 @@ impl TestGitHub {
     /// Adds a token that may read team memberships.
     pub fn add_reader(&self, token: &str) {
         self.state().readers.push(token.to_owned());
+    }
+
+    /// Installs an app, with the key [`app_key`]; its tokens are `ghs_` and a number, and valid for that long.
+    pub fn install_app(&self, app_id: u64, installation_id: u64, lifetime: Duration) {
+        self.state().apps.install(app_id, installation_id, lifetime);
     }
 
     /// Adds a code that can be exchanged for that token, once.
@@ -289,8 +299,10 @@ async fn respond(
         };
     }
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+    let of_app = state.apps.respond(&path, token.as_deref()).filter(|_| state.status.is_none());
     let (status, body) = match state.status {
         Some(status) => (status, json!({ "message": "configured failure" })),
+        None if of_app.is_some() => of_app.unwrap_or_default(),
         None if path == "/login/oauth/access_token" => (200, state.exchange(&body)),
         None => state.respond(&path, token.as_deref()),
     };

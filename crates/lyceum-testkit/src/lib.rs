@@ -19,7 +19,7 @@ mod upstream;
 pub use chain::{ChainBehavior, TestChain};
 pub use fixture::fixture_hub;
 pub use git_server::{Checkout, Delivery, GitServer, Outcome, ServerBehavior, TestRepository, signature};
-pub use github::{ContentsRequest, ScriptedResponse, TestGitHub, TestPullRequest};
+pub use github::{ContentsRequest, ScriptedResponse, TestGitHub, TestPullRequest, app_key};
 pub use model_folder::{float_model_folder, model_folder};
 pub use s3::TestS3;
 pub use sample_extension::sample_extension;

@@ -11,6 +11,7 @@ mod environment;
 mod fault;
 mod file;
 mod git_url;
+mod github_app;
 pub(crate) mod knowledge;
 pub(crate) mod library;
 mod log;
@@ -39,7 +40,7 @@ use lyceum_knowledge::PublicContent;
 use lyceum_library::PartKind;
 use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_net::Secret;
-use lyceum_source::github::RepoName;
+use lyceum_source::github::{AppSettings, RepoName};
 use lyceum_tools::Prefix;
 use reqwest::Url;
 
@@ -268,6 +269,8 @@ pub struct Repository {
     pub branch: String,
     /// Access token.
     pub token: Option<Secret>,
+    /// GitHub App that is used instead of a token.
+    pub app: Option<Box<AppSettings>>,
     /// Polling interval in minutes, if configured.
     pub poll_minutes: Option<u64>,
     /// Secret of the webhook signature.

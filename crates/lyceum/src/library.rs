@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use lyceum_content::SourceStatus;
 use lyceum_library::{Library, Options, PartKind, PartOptions, Reader, SourceOptions, State};
 use lyceum_model::Domain;
-use lyceum_source::github::GitHub;
+use lyceum_source::{file_links, folder_links, github::GitHub};
 use lyceum_tools::{Prefix, Registry, RegistryError};
 use serde_json::{Map, json};
 
@@ -69,8 +69,8 @@ fn open(config: &Config, prefix: &Prefix, declared: &LibraryService) -> anyhow::
     let mut parts = BTreeMap::new();
     for (kind, part) in &declared.parts {
         let reader = reader(part, github.as_ref()).context("the library has no GitHub to read from")?;
-        let (source, path) = (part.source.name.clone(), part.path.clone());
-        parts.insert(*kind, PartOptions { source, path, reader });
+        let (source, path, links) = (part.source.name.clone(), part.path.clone(), links(config, part));
+        parts.insert(*kind, PartOptions { source, path, reader, links });
     }
     Ok(Arc::new(Library::new(Options { sources: opened, parts, prefix: prefix.clone() })))
 }
@@ -92,6 +92,25 @@ fn reader(part: &LibraryPart, github: Option<&GitHub>) -> Option<Reader> {
             Some(Reader::Caller { github: github?.clone(), repo: repo.clone(), branch })
         }
         (Some(_), None) => None,
+    }
+}
+
+/// Template of links to files. A repository that callers read is on the GitHub server that checks their tokens.
+fn links(config: &Config, part: &LibraryPart) -> Option<String> {
+    let github = match &config.auth {
+        AuthService::Gated(oauth) => oauth.github.as_ref(),
+        AuthService::Open => None,
+    };
+    match &part.source.location {
+        Location::Repository(repository) => {
+            let on_github = || {
+                let (github, repo) = (github?, part.repo.as_ref()?);
+                Some(format!("{}{repo}/blob/{{commit}}/{{path}}", github.web()))
+            };
+            repository.web_url.clone().or_else(on_github).or_else(|| file_links(&repository.url))
+        }
+        Location::Folder(folder) => folder_links(folder),
+        Location::Example => None,
     }
 }
 
@@ -138,7 +157,8 @@ impl Service for LibraryOffer {
                 format!("{} lists the team's docs, {} reads a page.", of("list_docs"), of("get_doc"))
             }
         });
-        texts.collect::<Vec<_>>().join(" ")
+        let search = format!("{} searches all that is listed.", of("search_library"));
+        texts.chain([search]).collect::<Vec<_>>().join(" ")
     }
 
     fn offer(&self) -> Result<Registry, RegistryError> {

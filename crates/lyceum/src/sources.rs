@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use lyceum_source::{Folder, Repository, Source};
+use lyceum_source::{Folder, Repository, Source, github};
 
 use crate::{
     config::{self, Config, Location},
@@ -19,9 +19,19 @@ pub(crate) fn source(config: &Config, declared: &config::Source) -> Result<Sourc
             let mut settings = lyceum_source::Settings::new(&repository.url, folder, this_program());
             settings.branch.clone_from(&repository.branch);
             settings.token.clone_from(&repository.token);
+            settings.app = match &repository.app {
+                Some(app) => {
+                    Some(github::App::new(app.as_ref().clone()).map_err(|error| settings_error(&error))?)
+                }
+                None => None,
+            };
             Repository::new(settings).map(Source::Repository)
         }
     }
+}
+
+fn settings_error(error: &github::AppError) -> lyceum_source::Error {
+    lyceum_source::Error::Settings(format!("the key of the GitHub App {error}"))
 }
 
 /// The name of the data folder of a source. It contains a hash of the location: two servers of one user may have

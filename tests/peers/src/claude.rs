@@ -17,7 +17,7 @@ use super::scene::{Scene, Target};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The name of our server.
-const NAME: &str = "lyceum";
+pub(super) const NAME: &str = "lyceum";
 
 /// `claude mcp add --transport http`, then `claude mcp list`.
 pub(super) fn over_http(scene: &Scene<'_>) -> Result<String> {
@@ -75,7 +75,7 @@ fn stored_command(scene: &Scene<'_>) -> Result<Target> {
     Ok(Target { words: [vec![command], args].concat(), variables: env })
 }
 
-fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {
+pub(super) fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {
     let mut command = scene.command(program(scene)?)?;
     command.args(words).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     scene.output(&mut command, TIMEOUT)
@@ -100,7 +100,7 @@ fn platform() -> String {
 }
 
 /// `mcp list` always succeeds; the result is in our line.
-fn connected(list: &str) -> Result<String> {
+pub(super) fn connected(list: &str) -> Result<String> {
     let ours = list.lines().find(|line| line.starts_with(&format!("{NAME}:")));
     match ours {
         Some(line) if line.trim_end().ends_with("✔ Connected") => Ok("connected".to_owned()),

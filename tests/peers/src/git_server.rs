@@ -29,6 +29,11 @@ impl GitServer {
         Ok(Self { server: Server::start(&mut command, &log)?, log })
     }
 
+    /// The base URL.
+    pub(super) fn origin(&self) -> String {
+        format!("http://{}", self.server.addr)
+    }
+
     /// `lyceum stdio` with the skills of this server.
     pub(super) fn stdio(&self, scene: &Scene<'_>) -> Result<Target> {
         let url = format!("http://{}/{}", self.server.addr, sample::NAME);

@@ -16,7 +16,7 @@ pub(super) use skills::{verifies_over_http, verifies_over_stdio};
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How the Inspector connects.
-struct Inspector<'a> {
+pub(super) struct Inspector<'a> {
     scene: &'a Scene<'a>,
     era: &'static str,
     /// Options before the target.
@@ -25,7 +25,7 @@ struct Inspector<'a> {
 }
 
 impl<'a> Inspector<'a> {
-    fn at(scene: &'a Scene<'a>, era: &'static str, url: String) -> Self {
+    pub(super) fn at(scene: &'a Scene<'a>, era: &'static str, url: String) -> Self {
         Self { scene, era, options: ["--transport", "http"].map(str::to_owned).to_vec(), target: vec![url] }
     }
 
@@ -33,6 +33,12 @@ impl<'a> Inspector<'a> {
         let variable = |(name, value)| ["-e".to_owned(), format!("{name}={value}")];
         let options = stdio.variables.into_iter().flat_map(variable).collect();
         Self { scene, era, options, target: stdio.words }
+    }
+
+    /// The same with a header in every request.
+    pub(super) fn sending(mut self, header: &str) -> Self {
+        self.options.extend(["--header".to_owned(), header.to_owned()]);
+        self
     }
 
     /// Runs one method, whatever its exit status.
@@ -55,7 +61,7 @@ impl<'a> Inspector<'a> {
     }
 
     /// The result of a method: the Inspector wraps it in `{"result": …}`.
-    fn ask(&self, words: &[&str]) -> Result<Value> {
+    pub(super) fn ask(&self, words: &[&str]) -> Result<Value> {
         let output = self.output(words)?;
         let output_value: Value =
             serde_json::from_str(&output).with_context(|| format!("not one JSON value: {output}"))?;

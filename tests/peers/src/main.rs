@@ -10,6 +10,7 @@ mod conformance;
 mod connect;
 mod git_server;
 mod inspector;
+mod library;
 mod otlp;
 mod packages;
 mod python;
@@ -67,6 +68,9 @@ const CHECKS: &[Check] = &[
     ("Inspector verifies a folder over stdio, legacy", |scene| {
         inspector::verifies_over_stdio(scene, "legacy")
     }),
+    ("library: Inspector reads from emulate, modern", |scene| library::inspector(scene, "modern")),
+    ("library: Inspector reads from emulate, legacy", |scene| library::inspector(scene, "legacy")),
+    ("library: Claude Code connects with a GitHub token", library::claude_code),
     ("mcp-remote", python::through_mcp_remote),
     ("Python client over HTTP, auto", |scene| python::over_http(scene, python::Mode::Auto)),
     ("Python client over HTTP, legacy", |scene| python::over_http(scene, python::Mode::Legacy)),

@@ -44,6 +44,11 @@ impl Sample {
         &self.served
     }
 
+    /// The work tree.
+    pub(super) fn work(&self) -> &Path {
+        &self.work
+    }
+
     /// The line of a `[[source]]` for the repository.
     pub(super) fn as_repository(&self) -> Result<String> {
         Ok(format!("url = {}", toml::Value::from(text(&self.repository())?)))

@@ -59,7 +59,14 @@ const LAYERS: &[(&str, MayUse)] = &[
     ),
     (
         "lyceum-library",
-        Only(&["lyceum-model", "lyceum-content", "lyceum-net", "lyceum-source", "lyceum-tools"]),
+        Only(&[
+            "lyceum-model",
+            "lyceum-content",
+            "lyceum-net",
+            "lyceum-source",
+            "lyceum-search",
+            "lyceum-tools",
+        ]),
     ),
     ("lyceum-gateway", Only(&["lyceum-model", "lyceum-net", "lyceum-tools"])),
     (

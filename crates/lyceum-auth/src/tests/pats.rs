@@ -83,6 +83,17 @@ async fn s10_a_token_that_is_nobodys_is_asked_about_once_in_a_minute() {
 }
 
 #[tokio::test]
+async fn a_thousand_concurrent_requests_with_a_new_token_make_one_lookup() {
+    let github = FakeServer::start(quick).await;
+    let bench = bench(&github);
+    let admitted = futures::future::join_all((0..1_000).map(|_| admit(&bench, 1, GOOD))).await;
+    for one in admitted {
+        assert_eq!(one.unwrap().subject().map(ToString::to_string).as_deref(), Some("github:1"));
+    }
+    assert_eq!(github.take_requests().len(), 1);
+}
+
+#[tokio::test]
 async fn s10_made_up_tokens_of_one_address_keep_nobody_else_out() {
     let github = FakeServer::start(slow).await;
     let bench = bench(&github);

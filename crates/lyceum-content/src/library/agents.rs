@@ -44,6 +44,9 @@ pub struct AgentEntry {
     /// Its path in the repository.
     #[schemars(with = "String")]
     pub path: RelPath,
+    /// Link to it at the commit that is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 impl AgentsIndex {
@@ -87,6 +90,7 @@ impl AgentsIndex {
                 &["tools", "allowed-tools", "allowedTools", "allowed_tools"],
             ),
             path: path.clone(),
+            url: (files.link)(path),
         });
         let folder = roots.first().and_then(|root| RelPath::parse(root).ok());
         Self { entries: entries.collect(), folder, findings }

@@ -82,6 +82,20 @@ impl DocsIndex {
         let of_section = if keys.is_empty() { INDEX.to_owned() } else { format!("{keys}/{INDEX}") };
         self.pages.get(keys).or_else(|| self.pages.get(&of_section))
     }
+
+    /// The keys of all sections, joined by `/`.
+    pub fn sections(&self) -> BTreeSet<&str> {
+        self.pages.keys().flat_map(|keys| folders(keys)).collect()
+    }
+
+    /// The description of a page, by its keys joined by `/`.
+    pub fn description(&self, keys: &str) -> Option<&str> {
+        let keys: Vec<String> = keys.split('/').map(str::to_owned).collect();
+        match self.tree.at(&keys)? {
+            DocsNode::Page(description) => description.as_deref(),
+            DocsNode::Section(_) => None,
+        }
+    }
 }
 
 impl DocsNode {

@@ -44,6 +44,9 @@ pub struct SkillEntry {
     /// Path of its `SKILL.md` in the repository.
     #[schemars(with = "String")]
     pub path: RelPath,
+    /// Link to it at the commit that is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
 }
 
 impl SkillsIndex {
@@ -84,6 +87,7 @@ impl SkillsIndex {
                 .unwrap_or(true),
             files: companions(files, path),
             path: (*path).clone(),
+            url: (files.link)(path),
         });
         Self { entries: entries.collect(), folder, findings }
     }

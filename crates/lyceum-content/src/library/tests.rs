@@ -17,7 +17,7 @@ impl Repository {
 
     fn with<T>(&self, build: impl Fn(&Files<'_>) -> T) -> T {
         let read = |path: &RelPath| self.0.get(path).cloned();
-        build(&Files { paths: self.0.keys().collect(), read: &read })
+        build(&Files { paths: self.0.keys().collect(), read: &read, link: &|_| None })
     }
 
     fn skills(&self, folder: Option<&str>) -> Value {

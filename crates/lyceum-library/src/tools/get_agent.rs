@@ -25,7 +25,7 @@ impl Tool for GetAgent {
 
     async fn call(library: &Library, call: &Call, args: NameArgs) -> Result<TextOutput, Error> {
         let found = find(library, call, &args.name, Freshness::of(args.skip_cache)).await?;
-        Ok(TextOutput::new(args.name, &found))
+        Ok(TextOutput::new(args.name, found))
     }
 }
 
@@ -39,16 +39,16 @@ async fn find(library: &Library, call: &Call, wanted: &str, freshness: Freshness
         Open::part(library, PartKind::Agents, |indexes| indexes.agents.clone()).await?;
     let name = agents.parameter("name", wanted)?;
     let index = agents.indexed.as_ref().map(|indexed| &indexed.index);
-    let names = index.iter().flat_map(|index| &index.entries).map(|entry| entry.name.as_str());
-    let hint = hint(wanted, names, "list_agents");
+    let names = || index.iter().flat_map(|index| &index.entries).map(|entry| entry.name.as_str());
+    let hint = || hint(wanted, names(), "list_agents");
     let path = match index.and_then(|index| index.get(name.as_str())) {
         Some(entry) => entry.path.clone(),
         None => {
             let folder = agents.options.path.as_ref().or_else(|| index?.folder.as_ref());
             let path = agents.below("name", folder, &format!("{name}.md"))?;
-            agents.check_unlisted(&path, &hint)?;
+            agents.check_unlisted(&path, hint)?;
             path
         }
     };
-    agents.read(call, vec![path], freshness, &hint).await
+    agents.read(call, vec![path], freshness, hint).await
 }

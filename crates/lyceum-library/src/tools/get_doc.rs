@@ -40,6 +40,12 @@ pub(crate) struct Output {
     file_path: String,
     /// Git's id of this version of the file.
     sha: String,
+    /// The commit that this version was seen at; absent if it is newer than the lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    /// Link to the file at that commit, or else on its branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
 }
 
 impl Tool for GetDoc {
@@ -55,7 +61,8 @@ impl Tool for GetDoc {
     async fn call(library: &Library, call: &Call, args: Args) -> Result<Output, Error> {
         let found = find(library, call, &args.path, Freshness::of(args.skip_cache)).await?;
         let (content, sha) = (text(&found), found.file.sha.clone());
-        Ok(Output { path: args.path, content, file_path: found.path.to_string(), sha })
+        let (file_path, commit, url) = (found.path.to_string(), found.commit, found.url);
+        Ok(Output { path: args.path, content, file_path, sha, commit, url })
     }
 }
 
@@ -70,15 +77,15 @@ async fn find(library: &Library, call: &Call, path: &[String], freshness: Freshn
     let segments: Result<Vec<RelPath>, Error> =
         path.iter().map(|segment| docs.parameter("path", segment)).collect();
     let keys = segments?.iter().map(RelPath::as_str).collect::<Vec<_>>().join("/");
-    let pages = docs.indexed.iter().flat_map(|indexed| indexed.index.pages.keys());
-    let hint = hint(&keys, pages.map(String::as_str), "list_docs");
-    let paths = docs.candidates(&keys, &hint)?;
-    docs.read(call, paths, freshness, &hint).await
+    let pages = || docs.indexed.iter().flat_map(|indexed| indexed.index.pages.keys()).map(String::as_str);
+    let hint = || hint(&keys, pages(), "list_docs");
+    let paths = docs.candidates(&keys, hint)?;
+    docs.read(call, paths, freshness, hint).await
 }
 
 impl Open<'_, DocsIndex> {
     /// Where a page may be: `…/index.md`, then `….md`, then where the index has it, which may be an `.mdx` file.
-    fn candidates(&self, keys: &str, hint: &str) -> Result<Vec<RelPath>, Error> {
+    fn candidates(&self, keys: &str, hint: impl Fn() -> String) -> Result<Vec<RelPath>, Error> {
         let index = self.indexed.as_ref().map(|indexed| &indexed.index);
         let folder = self.options.path.as_ref().or_else(|| index?.folder.as_ref());
         let mut paths = match keys {

@@ -25,9 +25,9 @@ impl Tool for GetSkill {
     async fn call(library: &Library, call: &Call, args: NameArgs) -> Result<TextOutput, Error> {
         let skills = Open::skills(library).await?;
         let path = skills.folder("name", &args.name)?.file("name", "SKILL.md", &skills)?;
-        let found =
-            skills.read(call, vec![path], Freshness::of(args.skip_cache), &skills.hint(&args.name)).await?;
-        Ok(TextOutput::new(args.name, &found))
+        let hint = || skills.hint(&args.name);
+        let found = skills.read(call, vec![path], Freshness::of(args.skip_cache), hint).await?;
+        Ok(TextOutput::new(args.name, found))
     }
 }
 
@@ -61,7 +61,7 @@ impl<'a> Open<'a, SkillsIndex> {
         }
         let folder = self.options.path.as_ref().or_else(|| index?.folder.as_ref());
         let folder = self.below(field, folder, name.as_str())?;
-        self.check_unlisted(&folder, &self.hint(name.as_str()))?;
+        self.check_unlisted(&folder, || self.hint(name.as_str()))?;
         Ok(SkillFolder(Some(folder)))
     }
 

@@ -5,7 +5,7 @@ use lyceum_tools::{Call, Error, Faults, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Open;
+use super::{Open, hint};
 use crate::{Library, read::Freshness};
 
 /// The tool.
@@ -42,6 +42,12 @@ pub(crate) struct Output {
     path: String,
     /// Git's id of this version of the file.
     sha: String,
+    /// The commit that this version was seen at; absent if it is newer than the lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    /// Link to the file at that commit, or else on its branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
 }
 
 impl Tool for GetSkillFile {
@@ -59,7 +65,13 @@ impl Tool for GetSkillFile {
         let skills = Open::skills(library).await?;
         let file = skills.parameter("file", &args.file)?;
         let path = skills.folder("skill", &args.skill)?.file("file", file.as_str(), &skills)?;
-        let hint = "list_skills lists the files of each skill";
+        let hint = || {
+            let skill = skills.indexed.as_ref().and_then(|indexed| indexed.index.get(&args.skill));
+            match skill {
+                None => skills.hint(&args.skill),
+                Some(skill) => hint(&args.file, skill.files.iter().map(String::as_str), "list_skills"),
+            }
+        };
         let found = skills.read(call, vec![path], Freshness::of(args.skip_cache), hint).await?;
         Ok(Output {
             skill: args.skill,
@@ -69,6 +81,8 @@ impl Tool for GetSkillFile {
             size: found.file.bytes.len(),
             path: found.path.to_string(),
             sha: found.file.sha.clone(),
+            commit: found.commit,
+            url: found.url,
         })
     }
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::MAX_ENTRIES;
+use super::{MAX_ENTRIES, similar};
 use crate::{Library, PartKind};
 
 /// The tool.
@@ -43,9 +43,15 @@ impl Tool for ListDocs {
     async fn call(library: &Library, _: &Call, args: Args) -> Result<Output, Error> {
         let docs = library.index(PartKind::Docs, |indexes| indexes.docs.clone()).await?;
         let section = docs.index.tree.at(&args.path).filter(|node| matches!(node, DocsNode::Section(_)));
-        let section = section.ok_or_else(|| Error::Failed {
-            code: ErrorCode::NotFound,
-            message: format!("no section is at {:?}; leave path out to see all docs", args.path.join("/")),
+        let section = section.ok_or_else(|| {
+            let wanted = args.path.join("/");
+            let sections = docs.index.sections();
+            let hint = match similar(&wanted, sections.iter().copied()).as_slice() {
+                [] => String::new(),
+                some => format!("did you mean {}? ", some.join(", ")),
+            };
+            let message = format!("no section is at {wanted:?}; {hint}leave path out to see all docs");
+            Error::Failed { code: ErrorCode::NotFound, message }
         })?;
         let tool = library.prefix.of(Self::NAME);
         let summary = |below: &[String], pages: usize| {

@@ -6,7 +6,7 @@ use lyceum_net::Secret;
 use percent_encoding::percent_decode_str;
 
 use super::origin::Origin;
-use crate::Error;
+use crate::{Error, github::App};
 
 /// User name sent with a token. Servers ignore it; this is the name they suggest.
 const ANY_USER: &str = "x-access-token";
@@ -35,6 +35,38 @@ enum Credential {
     Token(Secret),
     /// Unusable: ssh takes no password from us.
     Dropped,
+}
+
+/// How to get credentials for a server.
+pub(super) struct Access {
+    user: String,
+    token: TokenSource,
+    pub(super) origin: Origin,
+    askpass: PathBuf,
+}
+
+enum TokenSource {
+    Fixed(Secret),
+    App(App),
+}
+
+impl Access {
+    /// The credentials; of an app, with a token that is valid for some minutes.
+    pub(super) async fn login(&self) -> Result<Login, Error> {
+        let token = match &self.token {
+            TokenSource::Fixed(token) => token.clone(),
+            TokenSource::App(app) => app.token().await.map_err(Error::App)?,
+        };
+        let (user, origin, askpass) = (self.user.clone(), self.origin.clone(), self.askpass.clone());
+        Ok(Login { user, token, origin, askpass })
+    }
+
+    /// Forgets a token that the server does not accept, so that the next one is new.
+    pub(super) fn refused(&self) {
+        if let TokenSource::App(app) = &self.token {
+            app.forget();
+        }
+    }
 }
 
 /// Credentials for a server.
@@ -119,14 +151,16 @@ impl Address {
         }
     }
 
-    /// The credentials: the configured token, else the secret from the URL. Only http(s) supports tokens.
-    pub(super) fn login(self, token: Option<Secret>, askpass: PathBuf) -> Option<Login> {
-        let token = token.or(match self.secret {
+    /// Access by the configured app or token, else by the secret from the URL. Only http(s) supports tokens.
+    pub(super) fn access(self, app: Option<App>, token: Option<Secret>, askpass: PathBuf) -> Option<Access> {
+        let from_url = match self.secret {
             Credential::Token(secret) => Some(secret),
             Credential::None | Credential::Dropped => None,
-        })?;
+        };
+        let fixed = || token.or(from_url).map(TokenSource::Fixed);
+        let token = app.map(TokenSource::App).or_else(fixed)?;
         let user = self.user.unwrap_or_else(|| ANY_USER.to_owned());
-        Some(Login { user, token, origin: self.origin?, askpass })
+        Some(Access { user, token, origin: self.origin?, askpass })
     }
 }
 

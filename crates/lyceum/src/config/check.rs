@@ -13,7 +13,7 @@ use super::{
     document::Document,
     environment,
     fault::{Fault, Faults},
-    git_url,
+    git_url, github_app,
     raw::{self, Raw},
     schema, search, store,
     table::{self, Table},
@@ -265,6 +265,7 @@ impl<'a> Checker<'a> {
         let poll_minutes =
             self.document.values.pointer(&format!("{at}/poll_minutes")).and_then(Value::as_u64);
         let token = self.text(&format!("{at}/token_env")).and_then(|name| self.token(at, url, name));
+        let app = github_app::settings(self, at, url).map(Box::new);
         let webhook_secret = self.text(&format!("{at}/webhook_secret_env")).and_then(|name| {
             let at = format!("{at}/webhook_secret_env");
             let value = self.variable(&at, name)?;
@@ -282,7 +283,7 @@ impl<'a> Checker<'a> {
             );
             self.fault(&format!("{at}/web_url"), message);
         }
-        Repository { url: url.to_owned(), branch, token, poll_minutes, webhook_secret, web_url }
+        Repository { url: url.to_owned(), branch, token, app, poll_minutes, webhook_secret, web_url }
     }
 
     /// The token in that variable, unless it would be sent unencrypted.
@@ -314,21 +315,24 @@ impl<'a> Checker<'a> {
 
     /// The value of a variable that the file names.
     pub(super) fn variable(&mut self, at: &str, name: &str) -> Option<String> {
-        if !self.document.may_name_secrets && self.document.origin(at).is_in_file() {
-            self.fault(
-                at,
-                "secrets are not read for a lyceum.toml in the working directory, which may come from an untrusted checkout; \
-                 if you trust it, name it with --config lyceum.toml"
-                    .to_owned(),
-            );
-            return None;
-        }
+        self.may_name_secret(at)?;
         let value = (self.variable)(name);
         if value.is_none() {
             let key = at.rsplit('/').next().unwrap_or_default();
             self.fault(at, format!("the variable {name} is not set; set it, or remove {key}"));
         }
         value.map(|value| value.to_string_lossy().into_owned())
+    }
+
+    /// Refuses to read secrets that a file names which may come from someone else.
+    pub(super) fn may_name_secret(&mut self, at: &str) -> Option<()> {
+        if self.document.may_name_secrets || !self.document.origin(at).is_in_file() {
+            return Some(());
+        }
+        let message = "secrets are not read for a lyceum.toml in the working directory, which may come from an untrusted \
+             checkout; if you trust it, name it with --config lyceum.toml";
+        self.fault(at, message.to_owned());
+        None
     }
 
     /// Resolves a path relative to the folder of the configuration file.

@@ -171,6 +171,10 @@ pub(super) struct Source {
     /// Environment variable with the access token of the repository. Default: Git's own credentials.
     #[schemars(example = &"GITHUB_TOKEN")]
     pub token_env: Option<String>,
+    /// A GitHub App that reads the repository, instead of a token.
+    #[serde(default)]
+    #[schemars(with = "GitHubApp")]
+    pub github_app: Option<GitHubApp>,
     /// Environment variable with the secret of the repository's webhook, which calls `POST /webhooks/github` on
     /// every push. Default: none; the repository is polled.
     #[schemars(example = &"GITHUB_WEBHOOK_SECRET")]
@@ -182,6 +186,28 @@ pub(super) struct Source {
     /// Polling interval of the repository, in minutes. Default: 15.
     #[schemars(range(min = 1, max = 10_080), example = 15)]
     pub poll_minutes: Option<u64>,
+}
+
+/// A GitHub App as the server's own identity: its installation tokens read the repository.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
+pub(super) struct GitHubApp {
+    /// Id of the app, from its settings page.
+    #[schemars(range(min = 1), example = 123_456)]
+    pub app_id: u64,
+    /// Id of its installation: the number at the end of the installation's URL.
+    #[schemars(range(min = 1), example = 7_890_123)]
+    pub installation_id: u64,
+    /// Environment variable with the private key of the app, in PEM form.
+    #[schemars(example = &"GITHUB_APP_KEY")]
+    pub key_env: Option<String>,
+    /// File with the private key of the app, in PEM form, relative to this file.
+    #[schemars(example = &"github-app.pem")]
+    pub key_file: Option<String>,
+    /// Base URL of the API. Default: "https://api.github.com"; "https://HOST/api/v3" for GitHub Enterprise.
+    #[schemars(example = &"https://github.example.org/api/v3")]
+    pub api: Option<String>,
 }
 
 /// Which documents of a knowledge base are published. Drafts (`draft: true`) never are.

@@ -2,6 +2,7 @@
 
 mod committed;
 mod faults;
+mod github_app;
 mod knowledge;
 mod precedence;
 mod skills;

@@ -6,9 +6,12 @@ mod build;
 mod config;
 mod docs;
 mod errors;
+mod search;
 mod security;
 mod skills;
 mod together;
+
+use std::time::Duration;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::header;
@@ -107,11 +110,20 @@ impl Stage {
         let app = TestApp::product_at(self.folder.path(), tables).await;
         within("the library is indexed", async {
             while app.send(get("/readyz")).await.status != 200 {
-                tokio::task::yield_now().await;
+                // Polling without a pause would take the processor from git.
+                tokio::time::sleep(Duration::from_millis(5)).await;
             }
         })
         .await;
         app
+    }
+
+    /// The commit of a repository that is served, and its link to a file.
+    fn link(&self, name: &str, path: &str) -> (String, String) {
+        let checkout = if name == "skills" { &self.skills } else { &self.docs };
+        let commit = checkout.git(["rev-parse", "HEAD"]).unwrap();
+        let url = format!("{}/acme/{name}/blob/{commit}/{path}", self.git.origin());
+        (commit, url)
     }
 
     /// Number of requests for contents so far.

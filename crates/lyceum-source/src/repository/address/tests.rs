@@ -4,16 +4,27 @@ use std::path::PathBuf;
 
 use lyceum_net::Secret;
 
-use super::Address;
+use super::{Address, TokenSource};
 
 /// Checks the URL passed to git, and the user and token.
 #[track_caller]
 fn check(text: &str, url: &str, login: Option<(&str, &str)>) {
     let address = Address::parse(text).unwrap();
     assert_eq!(address.url, url, "{text}");
-    let found = address.login(None, PathBuf::new());
-    let found = found.as_ref().map(|login| (login.user.as_str(), login.token.reveal()));
-    assert_eq!(found, login, "{text}");
+    assert_eq!(
+        login_of(address, None).as_ref().map(|(user, token)| (user.as_str(), token.reveal())),
+        login,
+        "{text}"
+    );
+}
+
+/// User and token of an address, with a configured token or without.
+fn login_of(address: Address, token: Option<Secret>) -> Option<(String, Secret)> {
+    let access = address.access(None, token, PathBuf::new())?;
+    match access.token {
+        TokenSource::Fixed(token) => Some((access.user, token)),
+        TokenSource::App(_) => panic!("no app is configured"),
+    }
 }
 
 #[track_caller]
@@ -59,8 +70,8 @@ fn secrets_are_taken_out_of_an_address() {
 #[test]
 fn a_configured_token_goes_to_web_addresses_and_before_the_one_in_the_address() {
     let check = |text: &str, expected: Option<(&str, &str)>| {
-        let login = Address::parse(text).unwrap().login(Secret::new("t0ken").ok(), PathBuf::new());
-        let found = login.as_ref().map(|login| (login.user.as_str(), login.token.reveal()));
+        let login = login_of(Address::parse(text).unwrap(), Secret::new("t0ken").ok());
+        let found = login.as_ref().map(|(user, token)| (user.as_str(), token.reveal()));
         assert_eq!(found, expected, "{text}");
     };
     check("https://example.org/kb", Some(("x-access-token", "t0ken")));

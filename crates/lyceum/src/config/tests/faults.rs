@@ -30,7 +30,7 @@ fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
     check("[database]", &format!("1: database: unknown key; valid keys: {keys}"));
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nbrunch = \"main\"";
     check(text, "4: source \"kb\".brunch: unknown key; did you mean branch?");
-    let keys = "branch, name, path, poll_minutes, token_env, url, web_url, webhook_secret_env";
+    let keys = "branch, github_app, name, path, poll_minutes, token_env, url, web_url, webhook_secret_env";
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nkind = \"git\"";
     check(text, &format!("4: source \"kb\".kind: unknown key; valid keys: {keys}"));
 }

@@ -100,6 +100,7 @@ fn sources_keep_their_order() {
     let sources: Vec<_> =
         config.sources.iter().map(|source| (source.name.as_str(), source.location.clone())).collect();
     let wiki = Location::Repository(Repository {
+        app: None,
         url: "https://example.org/wiki.git".to_owned(),
         branch: "main".to_owned(),
         token: None,

@@ -52,6 +52,8 @@ async fn req_doc_003_a_page_is_plain_text_with_path_file_path_and_sha() {
         "content": "---\ndescription: How to set up\n---\n# Setup\n",
         "filePath": file,
         "sha": stage.docs.git(["hash-object", file]).unwrap(),
+        "commit": stage.link("site", file).0,
+        "url": stage.link("site", file).1,
     });
     assert_eq!(page, expected);
 }
@@ -83,6 +85,8 @@ async fn pages_and_agents_are_resources_for_their_reader_only() {
     let page = read(ALICE, "library://library/docs/guides/setup").await;
     assert!(page["result"]["contents"][0]["text"].as_str().unwrap().contains("# Setup"), "{page}");
     assert_eq!(page["result"]["cacheScope"], "private", "{page}");
+    let provenance = &page["result"]["contents"][0]["_meta"]["lyceum/provenance"];
+    assert_eq!(provenance["url"], stage.link("site", "src/content/docs/guides/setup.md").1, "{page}");
     let agent = read(ALICE, "library://library/agents/reviewer").await;
     assert_eq!(agent["result"]["contents"][0]["mimeType"], "text/markdown", "{agent}");
     let refused = read(BOB, "library://library/agents/reviewer").await;

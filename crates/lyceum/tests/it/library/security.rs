@@ -1,13 +1,23 @@
 //! REQ-SEC-*: paths, and where a token may be.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use lyceum_testkit::{ScriptedResponse, TestGitHub};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    process::Command,
+};
 
 use super::{ALICE, BOB, Stage, answer, ask, failure, with_token};
-use crate::app::{Older, modern, post};
+use crate::app::{Older, TestApp, get, modern, post, within};
 
 #[tokio::test]
 async fn req_sec_001_no_parameter_leaves_its_folder_and_nothing_is_fetched() {
@@ -98,6 +108,91 @@ async fn a_token_is_never_sent_to_another_host() {
     let error = failure(&app, ALICE, "get_skill", json!({ "name": "pdf" })).await;
     assert_eq!(error["code"], "UPSTREAM_ERROR");
     assert_eq!(stranger.requests(), Vec::<String>::new());
+}
+
+/// Everything that a collector of traces receives.
+async fn collector() -> (String, Arc<Mutex<Vec<u8>>>) {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let (address, received) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
+    let kept = received.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let kept = kept.clone();
+            tokio::spawn(async move {
+                let mut chunk = [0; 4096];
+                while let Ok(length @ 1..) = stream.read(&mut chunk).await {
+                    kept.lock().unwrap().extend_from_slice(&chunk[..length]);
+                    // Each batch is small: an answer after the first part of a request does no harm.
+                    let _gone = stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").await;
+                }
+            });
+        }
+    });
+    (format!("http://{address}"), received)
+}
+
+#[tokio::test]
+async fn req_sec_002_no_token_is_in_the_log_at_level_trace_or_in_exported_traces() {
+    let stage = Stage::new().await;
+    let (endpoint, traces) = collector().await;
+    let (config, log) = (stage.folder.path().join("lyceum.toml"), stage.folder.path().join("server.log"));
+    fs::write(&config, stage.tables()).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lyceum"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--config"])
+        .arg(&config)
+        .arg("--data-dir")
+        .arg(stage.folder.path().join("data"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", stage.folder.path())
+        .env("LYCEUM_LOG", "trace")
+        .env("LYCEUM_LOG_FORMAT", "json")
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)
+        .env("OTEL_BSP_SCHEDULE_DELAY", "50")
+        .stderr(fs::File::create(&log).unwrap())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let addr = within("it listens", async {
+        loop {
+            let text = fs::read_to_string(&log).unwrap();
+            let mut lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            if let Some(line) = lines.find(|line| line["message"] == "listening") {
+                break line["addr"].as_str().unwrap().parse().unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    let app = TestApp::elsewhere(addr);
+    within("it is ready", async {
+        while app.send(get("/readyz")).await.status != 200 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    answer(&app, "get_skill", json!({ "name": "pdf" })).await;
+    failure(&app, BOB, "get_skill", json!({ "name": "pdf" })).await;
+    ask(&app, "ghp_unknown_canary", "list_skills", json!({})).await;
+    stage.github.script([ScriptedResponse::Status(422, Vec::new(), "bad token ghp_alice_canary_7f3a")]);
+    failure(&app, ALICE, "get_agent", json!({ "name": "reviewer" })).await;
+    let has = |bytes: &[u8], text: &str| contains(bytes, text.as_bytes());
+    within("the calls are exported", async {
+        while !has(&traces.lock().unwrap(), "tools/call get_agent") {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    child.kill().await.unwrap();
+    let (logged, exported) = (fs::read(&log).unwrap(), traces.lock().unwrap().clone());
+    assert!(has(&logged, "\"level\":\"TRACE\""), "it logs at level trace");
+    for token in [ALICE, BOB, "ghp_unknown_canary"] {
+        for secret in [token.to_owned(), URL_SAFE_NO_PAD.encode(token)] {
+            assert!(!has(&logged, &secret), "a token is in the log");
+            assert!(!has(&exported, &secret), "a token is in the traces");
+        }
+    }
+    assert!(!has(&logged, "canary") && !has(&exported, "canary"));
 }
 
 fn search(folder: &Path, check: &mut dyn FnMut(&Path, &[u8])) {

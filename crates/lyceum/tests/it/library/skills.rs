@@ -14,11 +14,12 @@ async fn req_skill_001_skills_are_listed_from_the_index_without_asking_github() 
     let listed = answer(&app, "list_skills", json!({})).await;
     let bare = json!({
         "name": "bare", "description": null, "argumentHint": null, "userInvocable": true, "files": [],
-        "path": "skills/bare/SKILL.md"
+        "path": "skills/bare/SKILL.md", "url": stage.link("skills", "skills/bare/SKILL.md").1
     });
     let pdf = json!({
         "name": "pdf", "description": "Fill in forms", "argumentHint": "[file]", "userInvocable": false,
-        "files": ["reference.md", "scripts/fill.py"], "path": "skills/pdf/SKILL.md"
+        "files": ["reference.md", "scripts/fill.py"], "path": "skills/pdf/SKILL.md",
+        "url": stage.link("skills", "skills/pdf/SKILL.md").1
     });
     assert_eq!(listed, json!([bare, pdf]));
     assert_eq!(stage.reads(), 0);
@@ -32,7 +33,11 @@ async fn req_skill_002_a_skill_has_name_content_path_and_sha() {
     let app = stage.start().await;
     let skill = answer(&app, "get_skill", json!({ "name": "pdf" })).await;
     let sha = stage.skills.git(["hash-object", "skills/pdf/SKILL.md"]).unwrap();
-    assert_eq!(skill, json!({ "name": "pdf", "content": PDF, "path": "skills/pdf/SKILL.md", "sha": sha }));
+    let (commit, url) = stage.link("skills", "skills/pdf/SKILL.md");
+    let expected = json!({
+        "name": "pdf", "content": PDF, "path": "skills/pdf/SKILL.md", "sha": sha, "commit": commit, "url": url
+    });
+    assert_eq!(skill, expected);
 }
 
 #[tokio::test]
@@ -68,11 +73,12 @@ async fn req_agent_001_agents_are_listed_from_the_index_without_asking_github() 
     let app = stage.start().await;
     let listed = answer(&app, "list_agents", json!({})).await;
     let plain = json!({
-        "name": "plain", "description": null, "model": null, "allowedTools": null, "path": "agents/plain.md"
+        "name": "plain", "description": null, "model": null, "allowedTools": null, "path": "agents/plain.md",
+        "url": stage.link("skills", "agents/plain.md").1
     });
     let reviewer = json!({
         "name": "reviewer", "description": "Reviews changes", "model": "opus", "allowedTools": ["Read", "Grep"],
-        "path": "agents/reviewer.md"
+        "path": "agents/reviewer.md", "url": stage.link("skills", "agents/reviewer.md").1
     });
     assert_eq!(listed, json!([plain, reviewer]));
     assert_eq!(stage.reads(), 0);
@@ -84,8 +90,11 @@ async fn req_agent_002_an_agent_has_name_content_path_and_sha() {
     let app = stage.start().await;
     let agent = answer(&app, "get_agent", json!({ "name": "reviewer" })).await;
     let sha = stage.skills.git(["hash-object", "agents/reviewer.md"]).unwrap();
-    let expected =
-        json!({ "name": "reviewer", "content": REVIEWER, "path": "agents/reviewer.md", "sha": sha });
+    let (commit, url) = stage.link("skills", "agents/reviewer.md");
+    let expected = json!({
+        "name": "reviewer", "content": REVIEWER, "path": "agents/reviewer.md", "sha": sha, "commit": commit,
+        "url": url
+    });
     assert_eq!(agent, expected);
 }
 
@@ -121,8 +130,6 @@ async fn check_cache(tool: &str, arguments: serde_json::Value, path: &str, field
 async fn a_thousand_concurrent_cold_reads_make_one_request_to_github() {
     let stage = Stage::new().await;
     let app = stage.start().await;
-    // The token is checked once, so that only contents are counted.
-    answer(&app, "list_skills", json!({})).await;
     stage.github.hold();
     let reads = join_all((0..1_000).map(|_| ask(&app, ALICE, "get_skill", json!({ "name": "pdf" }))));
     let release = within("GitHub is asked", async {
@@ -136,6 +143,8 @@ async fn a_thousand_concurrent_cold_reads_make_one_request_to_github() {
         assert_eq!(answer.result()["structuredContent"]["content"], PDF);
     }
     assert_eq!(stage.reads(), 1);
+    let paths = stage.github.requests();
+    assert_eq!(paths.iter().filter(|path| *path == "/user").count(), 1, "the new token is checked once");
 }
 
 #[tokio::test]

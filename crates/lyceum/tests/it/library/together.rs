@@ -19,8 +19,16 @@ async fn tools(app: &TestApp, path: &str) -> Vec<String> {
 async fn alone_it_is_at_mcp_and_at_its_own_path() {
     let stage = Stage::new().await;
     let app = stage.start().await;
-    let own =
-        ["get_agent", "get_doc", "get_skill", "get_skill_file", "list_agents", "list_docs", "list_skills"];
+    let own = [
+        "get_agent",
+        "get_doc",
+        "get_skill",
+        "get_skill_file",
+        "list_agents",
+        "list_docs",
+        "list_skills",
+        "search_library",
+    ];
     assert_eq!(tools(&app, "/library/mcp").await, own);
     let all = tools(&app, "/mcp").await;
     assert!(own.iter().all(|name| all.iter().any(|tool| tool == name)), "{all:?}");
@@ -39,6 +47,8 @@ async fn beside_the_skills_service_one_of_them_needs_a_prefix() {
     let app = stage.start_with(&prefixed).await;
     let skill = answer(&app, "library_get_skill", json!({ "name": "pdf" })).await;
     assert_eq!(skill["path"], "skills/pdf/SKILL.md");
+    let found = answer(&app, "library_search_library", json!({ "query": "forms" })).await;
+    assert_eq!(found["results"][0]["tool"], "library_get_skill", "{found}");
     let routed = answer(&app, "get_skill", json!({ "context": "fill in forms" })).await;
     assert_eq!(routed["skill_path"], "pdf", "{routed}");
     let missing = app.send(with_token(call("library_get_skill", &json!({ "name": "nope" })), ALICE)).await;
