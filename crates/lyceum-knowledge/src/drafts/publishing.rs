@@ -107,18 +107,20 @@ impl Knowledge {
             let claim = move |tx: &Tx<'_>| {
                 let job = jobs::claim(tx, &queue, tx.now()?, ATTEMPT_TIMEOUT.saturating_mul(2), 1)?.pop();
                 let Some(job) = job else { return Ok(None) };
+                // A call that was repeated meanwhile has queued it again.
                 let draft = drafts::find(tx, &source, &job.key)?;
+                let draft = draft.filter(|draft| draft.progress.state == State::Queued);
                 Ok(Some((job, draft)))
             };
             let Some((job, draft)) = self.db.write(self.options.about(), claim).await? else { return Ok(()) };
-            let result = match draft {
-                Some(draft) => {
-                    let result = self.attempt_draft(options, &draft).await;
-                    Some((draft, result))
-                }
-                None => None,
+            let Some(draft) = draft else {
+                let queue = self.options.draft_queue();
+                let complete = move |tx: &Tx<'_>| jobs::complete(tx, &queue, &job);
+                self.db.write(self.options.about(), complete).await?;
+                continue;
             };
-            self.record_attempt(job, result).await?;
+            let result = self.attempt_draft(options, &draft).await;
+            self.record_attempt(job, draft, result).await?;
             failpoint::reached(Step::DraftStored);
             self.draft_progress.send_modify(|count| *count = count.wrapping_add(1));
         }
@@ -128,12 +130,10 @@ impl Knowledge {
     async fn record_attempt(
         &self,
         job: Job,
-        result: Option<(Draft, Result<Progress, Failure>)>,
+        draft: Draft,
+        result: Result<Progress, Failure>,
     ) -> Result<(), DbError> {
         let queue = self.options.draft_queue();
-        let Some((draft, result)) = result else {
-            return self.db.write(self.options.about(), move |tx| jobs::complete(tx, &queue, &job)).await;
-        };
         if let Err(failure) = &result {
             tracing::warn!(draft.id = draft.id, error = failure.why, "a draft could not be published");
         }

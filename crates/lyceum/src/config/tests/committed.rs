@@ -68,8 +68,8 @@ fn the_examples_for_a_start_need_no_variables() {
         let file = repository().join("examples").join(name);
         let config = Config::from_text(&file, &fs::read_to_string(&file).unwrap());
         let warnings = config.unwrap_or_else(|faults| panic!("{name}: {faults}")).warnings();
-        // The folder of the drafts is on the server of the team.
-        assert!(warnings.iter().all(|warning| warning.contains("/srv/drafts")), "{name}: {warnings:?}");
+        // The folder of the notes is on the server of the team.
+        assert!(warnings.iter().all(|warning| warning.contains("/srv/notes")), "{name}: {warnings:?}");
     }
 }
 

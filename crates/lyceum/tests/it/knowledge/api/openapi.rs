@@ -101,7 +101,9 @@ async fn every_route_is_described_and_every_description_has_its_route() {
         let target = if path.ends_with("/search") { format!("{target}?q=dao") } else { target };
         for (method, operation) in operations.as_object().unwrap() {
             let status = app.send(by(&method.to_uppercase(), get(&target))).await.status;
-            assert_eq!(status, 200, "{method} {target}");
+            // The example has no drafts.
+            let expected = if path.ends_with("/drafts") { 404 } else { 200 };
+            assert_eq!(status, expected, "{method} {target}");
             assert!(ids.insert(operation["operationId"].to_string()), "{operation}");
             let in_path =
                 operation["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "path");
@@ -114,6 +116,6 @@ async fn every_route_is_described_and_every_description_has_its_route() {
             }
         }
     }
-    assert_eq!(ids.len(), 6);
+    assert_eq!(ids.len(), 7);
     app.stop().await;
 }

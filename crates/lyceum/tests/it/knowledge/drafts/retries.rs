@@ -1,5 +1,6 @@
 //! Failures of GitHub, and what is tried again.
 
+use lyceum_store::{Db, drafts, jobs};
 use lyceum_testkit::ScriptedResponse;
 use serde_json::{Value, json};
 
@@ -111,4 +112,52 @@ async fn a_rate_limit_leaves_the_draft_queued_and_says_when_to_expect_it() {
     assert_eq!(queued["state"], "queued", "{queued}");
     assert!(queued["error"].as_str().unwrap().contains("rate limit"), "{queued}");
     assert_eq!((stage.branches().len(), stage.approvals().len()), (0, 1));
+}
+
+#[tokio::test]
+async fn a_call_that_is_repeated_meanwhile_does_not_publish_an_open_draft_again() {
+    let stage = Stage::new().await;
+    let program = stage.start().await;
+    stage.github.hold();
+    let first = propose(&stage, &program);
+    let meanwhile = async {
+        eventually("the draft is being published", || async {
+            if stage.github.requests().is_empty() { Err("no request yet".into()) } else { Ok(()) }
+        })
+        .await;
+        let db = database(&stage);
+        let repeat = propose(&stage, &program);
+        let queued = async {
+            eventually("the draft is queued again", || async {
+                let rows = db.read(|tx| drafts::newest(tx, "kb", None, 1)).await.unwrap();
+                if rows[0].progress.changed > rows[0].created { Ok(()) } else { Err(format!("{rows:?}")) }
+            })
+            .await;
+            // For whoever asks GitHub again.
+            stage
+                .github
+                .fail_at("GET pulls", status(403, &[("x-ratelimit-remaining", "9")], "Not accessible"));
+            stage.github.release();
+        };
+        let (repeated, ()) = tokio::join!(repeat, queued);
+        eventually("no job is left", || async {
+            match db.read(|tx| jobs::count(tx, "drafts:kb")).await.unwrap() {
+                0 => Ok(()),
+                count => Err(format!("{count} jobs")),
+            }
+        })
+        .await;
+        let rows = db.read(|tx| drafts::newest(tx, "kb", None, 1)).await.unwrap();
+        assert_eq!((rows[0].progress.state, &rows[0].progress.error), (drafts::State::Open, &None));
+        repeated
+    };
+    let (first, repeated) = tokio::join!(first, meanwhile);
+    assert_eq!((&first["state"], &repeated["state"]), (&json!("open"), &json!("open")));
+    check_one_of_each(&stage);
+}
+
+/// The database of the knowledge base.
+fn database(stage: &Stage) -> Db {
+    let folder = std::fs::read_dir(stage.data().join("knowledge")).unwrap().next().unwrap().unwrap();
+    Db::open(&folder.path().join("lyceum.db")).unwrap()
 }
