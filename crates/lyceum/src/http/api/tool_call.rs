@@ -8,10 +8,7 @@ use axum::{
 };
 use http::{HeaderValue, header};
 use lyceum_model::{Caller, ErrorCode};
-use lyceum_tools::{
-    CallContext, Error, Outcome, View,
-    mcp::JsonObject,
-};
+use lyceum_tools::{CallContext, Error, Outcome, View, mcp::JsonObject};
 
 use super::Api;
 use crate::http::{ApiError, failed_call};

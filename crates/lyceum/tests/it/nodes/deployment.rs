@@ -8,6 +8,8 @@ use std::{
 };
 
 use lyceum_harness::{postgres::Postgres, server::Server, skip::skipped};
+use lyceum_net::Secret;
+use lyceum_store::{Db, PostgresSettings};
 use lyceum_testkit::{Checkout, GitServer, TestS3};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -139,6 +141,18 @@ impl Deployment {
             node.is_ready().await;
         }
         nodes
+    }
+
+    /// How many syncs were requested of each knowledge base, by the database.
+    pub(super) async fn requested_syncs(&self) -> Vec<i64> {
+        let settings = PostgresSettings::new(Secret::new(&self.url).unwrap());
+        let read = move || {
+            let db = Db::connect(&settings)?;
+            db.read_blocking(|tx| {
+                tx.rows("SELECT wanted FROM sources ORDER BY name", [], |row| row.integer(0))
+            })
+        };
+        tokio::task::spawn_blocking(read).await.unwrap().unwrap()
     }
 
     /// The log of a node.
