@@ -104,7 +104,7 @@ fn the_doctor_groups_findings_and_prints_json() {
     assert_eq!(keys(&said), ["healthy", "sections", "version"]);
     let sections = said["sections"].as_array().unwrap();
     let names: Vec<&Value> = sections.iter().map(|section| &section["name"]).collect();
-    assert_eq!(names, ["configuration", "search", "sign-in", "knowledge", "skills", "library"]);
+    assert_eq!(names, ["configuration", "search", "sign-in", "knowledge", "skills", "library", "upstream"]);
     assert_eq!(keys(&sections[3]), ["findings", "healthy", "lines", "name"]);
     assert_eq!(sections[3]["findings"].as_array().unwrap().len(), 4);
     assert_eq!(keys(&sections[3]["findings"][0]), ["field", "line", "message", "path", "severity"]);

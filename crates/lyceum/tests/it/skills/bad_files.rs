@@ -112,8 +112,8 @@ async fn names_that_are_no_paths_are_told() {
     app.stop().await;
 }
 
-/// The last line of `doctor` without a library.
-pub(super) const NO_LIBRARY: &str = "library: off; add a [library] table to lyceum.toml";
+/// The last lines of `doctor` without a library and upstreams.
+pub(super) const OTHERS_ARE_OFF: &str = "library: off; add a [library] table to lyceum.toml\nupstream: off; add an [upstream.NAME] table to lyceum.toml";
 
 #[tokio::test]
 async fn the_doctor_lists_each_with_its_reason() {
@@ -136,8 +136,7 @@ async fn the_doctor_lists_each_with_its_reason() {
         let line = lines.next().unwrap();
         assert!(line.starts_with(&format!("  {word}  {file}: {reason}")), "{line}");
     }
-    assert_eq!(lines.next(), Some(NO_LIBRARY));
-    assert_eq!(lines.next(), None);
+    assert_eq!(lines.collect::<Vec<_>>(), OTHERS_ARE_OFF.lines().collect::<Vec<_>>());
 }
 
 #[tokio::test]
@@ -145,7 +144,7 @@ async fn the_doctor_fails_when_something_does_not_work_at_all() {
     let ended = lyceum("doctor", "", &[("SKILLS_DIR", "missing")]).await;
     assert_eq!(ended.code, Some(1));
     let text = "  refresh failed: no such folder; check its path\n";
-    assert!(ended.out.ends_with(&format!("{text}{NO_LIBRARY}\n")), "{}", ended.out);
+    assert!(ended.out.ends_with(&format!("{text}{OTHERS_ARE_OFF}\n")), "{}", ended.out);
     let ended = lyceum("doctor", "[skills]\nsource = \"nothing\"\n", &[]).await;
     assert_eq!(ended.code, Some(1));
     assert!(ended.out.contains("no [[source]] is named \"nothing\""), "{}", ended.out);
@@ -156,7 +155,7 @@ async fn the_doctor_says_when_there_are_no_skills_to_look_at() {
     let ended = lyceum("doctor", "", &[]).await;
     let text = "skills: off; add a [skills] table to lyceum.toml, or set SKILLS_DIR or SKILLS_REPO";
     assert_eq!(ended.code, Some(0));
-    assert!(ended.out.ends_with(&format!("{text}\n{NO_LIBRARY}\n")), "{ended:?}");
+    assert!(ended.out.ends_with(&format!("{text}\n{OTHERS_ARE_OFF}\n")), "{ended:?}");
 }
 
 #[tokio::test]

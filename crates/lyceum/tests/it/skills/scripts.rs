@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{
     Folder,
     analytics::Receiver,
-    bad_files::NO_LIBRARY,
+    bad_files::OTHERS_ARE_OFF,
     command::{Server, lyceum},
     refused, tables,
 };
@@ -298,7 +298,7 @@ async fn the_doctor_the_probe_and_each_result_name_the_same_sandbox() {
     let line = format!("scripts: on over stdio, on over HTTP; sandbox {level}; memory limited by ");
     assert!(ended.code == Some(0) && ended.out.lines().any(|said| said.starts_with(&line)), "{ended:?}");
     let network = "  network access of scripts that declare it: public over stdio, none over HTTP (skills.scripts.network)";
-    assert!(ended.out.ends_with(&format!("{network}\n{NO_LIBRARY}\n")), "{ended:?}");
+    assert!(ended.out.ends_with(&format!("{network}\n{OTHERS_ARE_OFF}\n")), "{ended:?}");
     let server = Server::start(&config).await;
     let ready = server.get("/readyz").await.json();
     server.stop().await;

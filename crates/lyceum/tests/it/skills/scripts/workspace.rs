@@ -5,7 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Folder, NO_LIBRARY, Server, folder, lyceum, refused, tables};
+use super::{Folder, OTHERS_ARE_OFF, Server, folder, lyceum, refused, tables};
 use crate::stdio::Program;
 
 const SCRIPT: &str = "cat \"$SKILL_WORKSPACE/auth.json\"\ncat \"$SKILL_WORKSPACE/../beside\" || echo no\n\
@@ -53,7 +53,7 @@ async fn a_script_reads_and_writes_the_workspace_as_told() {
         let line = format!(
             "  workspace of scripts: {project}, to {word}, over stdio only (skills.scripts.workspace)"
         );
-        assert!(ended.out.ends_with(&format!("{line}\n{NO_LIBRARY}\n")), "{ended:?}");
+        assert!(ended.out.ends_with(&format!("{line}\n{OTHERS_ARE_OFF}\n")), "{ended:?}");
     }
 }
 
